@@ -2,8 +2,10 @@ package agent
 
 import (
 	"path"
+	"slices"
 	"strings"
 
+	"quarry/index/lang"
 	"quarry/index/walk"
 )
 
@@ -11,42 +13,42 @@ import (
 // it to: who changes one decides what runs on the user's machine, or in their name.
 var controls = []struct {
 	what  string
-	names []string // lower case; with a slash at the end all below a folder of that name, with one within a file in it, with a star all of that extension
+	names []string // lower case, each in all forms of formsOf; with a slash at the end all below a folder of that name, with one within a file in it, with a star first all of that extension, with one last all that begins so
 }{
 	{"your editor may execute this file's contents", []string{
 		".vscode/", ".idea/", ".vs/", ".fleet/", ".zed/", ".helix/", ".devcontainer/", ".devcontainer.json", ".nvim.lua", ".nvimrc", ".exrc", ".vimrc", ".gvimrc",
-		".cargo/", ".luarc.json", ".luarc.jsonc", ".luacheckrc", ".neoconf.json", ".ycm_extra_conf.py", ".pylintrc", // language servers run programs and code that these name
+		".cargo/", ".luarc.json", ".luacheckrc", ".neoconf.json", ".ycm_extra_conf.py", ".pylintrc", // language servers run programs and code that these name
 		".lazy.lua", ".vimspector.json", ".mvn/", // a debugger, plug-ins and the options of a build that an editor starts
 		".nvim/", ".vim/", "_vimrc", ".lvimrc", ".dir-locals.el", ".dir-locals-2.el", ".projectile", "*.sublime-project", "*.sublime-settings", "*.sublime-build", "*.code-workspace", "coc-settings.json", ".kakrc", ".kak/",
 		".theia/", ".trae/", ".void/", ".cursor-server/", ".gitpod.yml", ".gitpod/", ".idx/", ".replit", ".codesandbox/", ".stackblitzrc", "devbox.json", ".gdbinit", ".lldbinit", // begun, or debugged, with them
-		".bsp/", "rust-analyzer.toml", ".rust-analyzer.toml", "rust-toolchain.toml", "rust-toolchain", "hie.yaml", ".solargraph.yml", ".rubocop.yml", ".clangd", ".ccls", ".elixir_ls/", ".yarn/sdks/",
-		".eslintrc.js", ".eslintrc.cjs", "eslint.config.js", "eslint.config.mjs", "eslint.config.cjs", "eslint.config.ts", ".prettierrc.js", ".prettierrc.cjs", ".prettierrc.mjs", "prettier.config.js", ".eslintrc", ".eslintrc.json", ".eslintrc.yml", ".eslintrc.yaml", ".settings/", ".run/", ".metals/", "prettier.config.mjs", "prettier.config.cjs",
-		"prettier.config.ts", ".stylelintrc.js", ".stylelintrc.cjs", "stylelint.config.js", "stylelint.config.mjs", "stylelint.config.cjs", "tailwind.config.js", "tailwind.config.ts", "postcss.config.js",
+		".bsp/", "rust-analyzer.toml", "rust-toolchain.toml", "rust-toolchain", "hie.yml", ".solargraph.yml", ".rubocop.yml", ".clangd", ".ccls", ".elixir_ls/", ".yarn/sdks/",
+		"eslint.config.js", ".prettierrc.js", "prettier.config.js", ".eslintrc", ".settings/", ".run/", ".metals/",
+		".stylelintrc.js", "stylelint.config.js", "tailwind.config.js", "postcss.config.js", ".vscode-test.js", "cmakepresets.json", "cmakeuserpresets.json", ".lsp/", ".clj-kondo/", ".emacs", ".emacs.d/", ".config/nvim/", // presets, hooks of linters, and what editors begin with
 	}},
 	{"an assistant may follow or execute this file's contents", []string{
-		".mcp.json", ".claude/", ".cursor/", ".cursorrules", ".continue/", ".windsurf/", ".aider.conf.yml", ".codex/", ".opencode/", ".gemini/", "claude.md", "agents.md", "gemini.md",
-		"copilot-instructions.md", ".windsurfrules", ".clinerules", ".clinerules/", "opencode.json", "opencode.jsonc", ".kiro/", "claude.local.md", ".roo/", ".roorules", ".roomodes", ".junie/",
-		".amazonq/", ".augment/", ".augment-guidelines", ".qwen/", "qwen.md", ".goose/", ".goosehints", "crush.json", ".crush.json", "crush.md", ".factory/", ".amp/", "agent.md", "agents.override.md", ".zencoder/", ".aiassistant/", ".cody/",
-		"mcp.json", ".agents/", ".agent/", ".trae/", ".warp/", "warp.md", ".tabnine/", ".pearai/", "replit.md", ".openhands/", ".sweep.yaml", ".coderabbit.yaml", "skill.md",
+		".claude/", ".cursor/", ".cursorrules", ".continue/", ".windsurf/", ".aider.conf.yml", ".codex/", ".opencode/", ".gemini/", "claude.md", "agents.md", "gemini.md",
+		"copilot-instructions.md", ".windsurfrules", ".clinerules", ".clinerules/", "opencode.json", ".kiro/", "claude.local.md", ".roo/", ".roorules", ".roomodes", ".junie/",
+		".amazonq/", ".augment/", ".augment-guidelines", ".qwen/", "qwen.md", ".goose/", ".goosehints", "crush.json", "crush.md", ".factory/", ".amp/", "agent.md", "agents.override.md", ".zencoder/", ".aiassistant/", ".cody/",
+		"mcp.json", ".agents/", ".agent/", ".trae/", ".warp/", "warp.md", ".tabnine/", ".pearai/", "replit.md", ".openhands/", ".sweep.yml", ".coderabbit.yml", "skill.md", ".lsp.json", ".claude-plugin/",
 	}},
 	{"your CI executes this file's contents", []string{
-		".github/", ".gitea/", ".forgejo/", ".gitlab-ci.yml", ".gitlab/", ".circleci/", ".buildkite/", ".woodpecker/", ".woodpecker.yml", ".drone.yml", ".drone.star", ".travis.yml", ".appveyor.yml", "appveyor.yml",
-		".ci/", ".cirrus.yml", ".semaphore/", "azure-pipelines.yml", "bitbucket-pipelines.yml", "jenkinsfile", ".jenkins/", "buildspec.yml", "cloudbuild.yaml",
-		"azure-pipelines.yaml", ".woodpecker.yaml", ".drone.yaml", ".build.yml", ".builds/", ".tekton/", ".travis.yaml", "cloudbuild.yml", "buildspec.yaml", ".teamcity/",
-		".woodpecker/", ".azure-pipelines/", ".azuredevops/", "wercker.yml", ".shippable.yml", "shippable.yml", ".bazelci/", ".prow.yaml", ".prow/", ".zuul.yaml", "zuul.yaml", ".zuul.d/", "zuul.d/", ".packit.yaml", ".packit.yml",
-		".screwdriver.yaml", "screwdriver.yaml", ".kokoro/", ".evergreen.yml", "evergreen.yml", ".scrutinizer.yml", ".readthedocs.yaml", ".readthedocs.yml", "readthedocs.yml", "codemagic.yaml", "bitrise.yml", ".harness/", ".gocd.yaml",
-		".expeditor/", ".cloudbuild/", ".codeql/", "renovate.json", ".renovaterc", ".renovaterc.json", "netlify.toml", "vercel.json", "amplify.yml", ".hound.yml", ".platform.app.yaml", ".dagger/", "dagger.json", ".cirrus.star",
-		"action.yml", "action.yaml", ".goreleaser.yml", ".goreleaser.yaml", ".releaserc", ".releaserc.json", ".releaserc.yml", ".releaserc.yaml", ".releaserc.js", ".releaserc.cjs", ".releaserc.mjs", "release.config.js", "release.config.cjs", "release.config.mjs",
+		".github/", ".gitea/", ".forgejo/", ".gitlab-ci*", ".gitlab/", ".circleci/", ".buildkite/", ".woodpecker/", ".woodpecker.yml", ".drone.yml", ".drone.star", ".travis.yml", "appveyor*",
+		".ci/", ".cirrus.yml", ".semaphore/", "azure-pipelines*", "bitbucket-pipelines*", "jenkinsfile*", ".jenkins/", "buildspec*", "cloudbuild*",
+		".build.yml", ".builds/", ".tekton/", ".teamcity/",
+		".woodpecker/", ".azure-pipelines/", ".azuredevops/", "wercker.yml", "shippable.yml", ".bazelci/", ".prow.yml", ".prow/", "zuul.yml", ".zuul.d/", "zuul.d/", ".packit.yml",
+		"screwdriver.yml", ".kokoro/", "evergreen.yml", ".scrutinizer.yml", "readthedocs.yml", "codemagic.yml", "bitrise.yml", ".harness/", ".gocd.yml",
+		".expeditor/", ".cloudbuild/", ".codeql/", "renovate.json", ".renovaterc", "netlify.toml", "vercel.json", "amplify.yml", ".hound.yml", ".platform.app.yml", ".dagger/", "dagger.json", ".cirrus.star",
+		"action.yml", ".goreleaser.yml", ".releaserc", "release.config.js", ".mergify.yml", "*.jenkinsfile",
 	}},
 	{"git or a shell executes this file's contents", []string{
-		".hg/hgrc", ".jj/repo/config.toml", ".husky/", ".githooks/", "githooks/", ".git-hooks/", ".lefthook/", "lefthook.yml", ".lefthook.yml", ".pre-commit-config.yaml", ".pre-commit-hooks.yaml", ".overcommit.yml",
-		".yarnrc.yml", ".pnp.cjs", ".pnpmfile.cjs", ".lintstagedrc", ".simple-git-hooks.json", ".simple-git-hooks.js", ".huskyrc", ".huskyrc.json", ".huskyrc.js",
-		"lefthook-local.yml", ".lefthook-local.yml", "lefthook.yaml", "lefthook.toml", "lefthook.json", ".lintstagedrc.json", ".lintstagedrc.yml", ".lintstagedrc.yaml", ".lintstagedrc.js", ".lintstagedrc.mjs",
-		".lintstagedrc.cjs", "lint-staged.config.js", "lint-staged.config.mjs", "lint-staged.config.cjs", "lint-staged.config.ts", "mise.local.toml", ".mise.local.toml", ".mise/", ".mise.toml", "mise.toml", ".tool-versions",
-		".bashrc", ".bash_profile", ".bash_login", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".inputrc", ".xprofile", ".xinitrc", ".tmux.conf", ".screenrc", // of a home that is a repository
-		".autoenv", ".autoenv.zsh", ".hooks/", ".commitlintrc.js", "commitlint.config.js", "commitlint.config.mjs", "commitlint.config.cjs", "commitlint.config.ts", ".czrc", ".cz.toml", ".hgrc", ".pdbrc", ".pythonstartup", ".rprofile", ".irbrc", ".pryrc", ".juliarc.jl", ".ghci", ".psqlrc", ".sqliterc", ".wgetrc", ".curlrc", ".iex.exs",
+		".hg/hgrc", ".jj/repo/config.toml", ".husky/", ".githooks/", "githooks/", ".git-hooks/", ".lefthook/", "lefthook.yml", ".pre-commit-config.yml", ".pre-commit-hooks.yml", ".overcommit.yml",
+		".yarnrc.yml", ".pnp.js", ".pnpmfile.js", ".lintstagedrc", ".simple-git-hooks.json", ".huskyrc",
+		"lefthook-local.yml", "lefthook.toml", "lefthook.json",
+		"lint-staged.config.js", "mise.local.toml", ".mise/", "mise.toml", ".tool-versions",
+		".bashrc", ".bash_profile", ".bash_login", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".bash_logout", ".cshrc", ".tcshrc", ".kshrc", ".login", ".logout", ".inputrc", ".xprofile", ".xinitrc", ".tmux.conf", ".screenrc", // of a home that is a repository
+		".autoenv", ".autoenv.zsh", ".hooks/", ".commitlintrc.js", "commitlint.config.js", ".czrc", ".cz.toml", ".hgrc", ".pdbrc", ".pythonstartup", ".rprofile", ".irbrc", ".pryrc", ".juliarc.jl", ".ghci", ".psqlrc", ".sqliterc", ".wgetrc", ".curlrc", ".iex.exs",
 		"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "applypatch-msg", "pre-applypatch", "post-applypatch", "pre-merge-commit", "pre-rebase", "post-checkout", "post-merge", "pre-push", "pre-receive", "proc-receive", "post-receive", "post-update", "reference-transaction", "push-to-checkout", "pre-auto-gc", "post-rewrite", "sendemail-validate", "fsmonitor-watchman", "post-index-change", "hooks/update", // core.hooksPath may name any folder
-		"config.fish", ".pre-commit-config.yml", "prek.toml", ".huskyrc.yml", ".huskyrc.yaml", "husky.config.js", ".simple-git-hooks.cjs", "simple-git-hooks.js", "simple-git-hooks.cjs", "captainhook.json", "grumphp.yml", ".trunk/",
+		"config.fish", "prek.toml", "husky.config.js", ".lefthookrc", "simple-git-hooks.js", "captainhook.json", "grumphp.yml", ".trunk/",
 	}},
 	{"it decides what git does with your files, or what is searched", []string{".gitattributes", ".gitmodules", ".gitignore", ".ignore", ".gitconfig", ".mailmap", ".git-blame-ignore-revs", "codeowners"}},
 }
@@ -71,14 +73,47 @@ func Dangers(names []string) string {
 func Danger(name string) string {
 	name = walk.Fold(name) // some disks take one for the other
 	base := path.Base(name)
+	forms := formsOf(base)
 	for _, c := range controls {
 		for _, control := range c.names {
 			folder, isFolder := strings.CutSuffix(control, "/")
+			stem, isStem := strings.CutSuffix(control, "*")
 			switch {
-			case isFolder && strings.Contains("/"+name, "/"+folder+"/"), base == control, strings.HasSuffix("/"+name, "/"+control), control[0] == '*' && path.Ext(base) == control[1:]:
+			case isFolder && strings.Contains("/"+name, "/"+folder+"/"), slices.Contains(forms, control), strings.HasSuffix("/"+name, "/"+control),
+				control[0] == '*' && path.Ext(base) == control[1:], isStem && begins(base, stem):
 				return c.what
 			}
 		}
 	}
 	return ""
+}
+
+// sameExts are extensions of which a program that takes one takes the other.
+var sameExts = map[string]string{".yaml": ".yml", ".json5": ".json", ".jsonc": ".json", ".cjs": ".js", ".mjs": ".js", ".ts": ".js", ".mts": ".js", ".cts": ".js"}
+
+// formsOf are the names of controls that a file's name may be another spelling of: with an
+// extension of the same kind, with a dot in front, and of settings that may have an extension
+// (.huskyrc.ts).
+func formsOf(base string) []string {
+	ext := path.Ext(base)
+	stem := strings.TrimSuffix(base, ext)
+	if same := sameExts[ext]; same != "" {
+		ext = same
+	}
+	forms := []string{base, stem + ext, strings.TrimPrefix(base, "."), strings.TrimPrefix(stem+ext, ".")}
+	if strings.HasPrefix(stem, ".") && strings.HasSuffix(stem, "rc") && (ext == ".js" || ext == ".json" || ext == ".yml" || ext == ".toml") {
+		forms = append(forms, stem)
+	}
+	return forms
+}
+
+// begins answers whether a name is stem, or goes on with a word and is no program of another kind:
+// Jenkinsfile.release, azure-pipelines-dev.yml.
+func begins(base, stem string) bool {
+	rest, ok := strings.CutPrefix(base, stem)
+	if !ok {
+		rest, ok = strings.CutPrefix(base, "."+stem)
+	}
+	l := lang.OfExtension(path.Ext(base))
+	return ok && (rest == "" || strings.IndexByte(".-_", rest[0]) >= 0 && (l == nil || l.ID == "yaml" || l.ID == "groovy"))
 }

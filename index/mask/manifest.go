@@ -267,7 +267,7 @@ func isValue(name, value string, quoted bool) bool {
 	case !quoted && (strings.ContainsAny(value[:1], "|>{[<#&*!") || strings.ContainsAny(value, "`{}\\")):
 		return false
 	}
-	return saysSecret(name) || !isPort(value) && !isHost(value)
+	return saysSecret(name) || !isPort(value) && !isHost(name, value)
 }
 
 // isMember answers whether a value of a mapping in flow style is one. Without quotes it may be a
@@ -298,33 +298,69 @@ func fills(value string) bool {
 func isPort(value string) bool { return len(value) <= 5 && strings.Trim(value, digits) == "" }
 
 // isHost answers whether a value is the name or the number of a host, with a scheme and a port at
-// most: an address with a user, a path or a query may have a secret in it.
-func isHost(value string) bool {
-	for _, scheme := range []string{"http://", "https://"} {
-		value = strings.TrimPrefix(value, scheme)
+// most: an address with a user, a path or a query may have a secret in it, and so may two words
+// with a dot between them, unless the second is a domain or something says what they are.
+func isHost(name, value string) bool {
+	host := strings.TrimPrefix(strings.TrimPrefix(value, "http://"), "https://")
+	said := host != value || hasWord(name, hostWords)
+	host = strings.TrimSuffix(host, "/")
+	if before, port, ok := strings.Cut(host, ":"); ok && port != "" && isPort(port) {
+		host, said = before, true
 	}
-	value = strings.TrimSuffix(value, "/")
-	if host, port, ok := strings.Cut(value, ":"); ok && port != "" && isPort(port) {
-		value = host
-	}
-	labels := strings.Split(value, ".")
+	labels := strings.Split(host, ".")
 	for _, l := range labels {
 		if l == "" || strings.Trim(l, smalls+digits+"-") != "" {
 			return false
 		}
 	}
 	last := labels[len(labels)-1]
-	return value == "localhost" || len(labels) == 4 && strings.Trim(value, digits+".") == "" || len(labels) > 1 && len(last) > 1 && len(last) <= 12 && strings.Trim(last, smalls) == ""
+	return host == "localhost" || len(labels) == 4 && strings.Trim(host, digits+".") == "" || len(labels) > 1 && strings.Trim(last, smalls) == "" && (said || domains[last])
+}
+
+var (
+	// hostWords are those of a name that says that its value is a host.
+	hostWords = wordsOf("host hostname hosts url uri endpoint addr address server domain site origin broker brokers issuer registry dns")
+	// domains are those that most hosts of today's, and the private ones of clusters and offices, are in.
+	domains = wordsOf(`com org net edu gov mil int info biz io dev app ai co me cloud tech online site xyz us uk de fr es it nl be ch at se no dk fi pl cz pt ie ru ua tr gr ro hu
+		eu jp cn kr in tw hk sg au nz ca br mx ar cl za il local internal intern lan home corp private localdomain svc cluster consul test example invalid`)
+)
+
+func wordsOf(list string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(list) {
+		m[w] = true
+	}
+	return m
 }
 
 // leastValue is shorter than a password that keeps anybody out.
 const leastValue = 7
 
 func saysSecret(name string) bool {
-	name = strings.ToLower(name)
+	small := strings.ToLower(name)
 	for _, part := range []string{"pass", "pwd", "secret", "token", "key", "credential", "auth"} {
-		if strings.Contains(name, part) {
+		if strings.Contains(small, part) {
 			return true
+		}
+	}
+	return hasWord(name, secretWords)
+}
+
+// secretWords say the same where they are a word of a name: "pin" is in "mapping", too.
+var secretWords = wordsOf("pw pin")
+
+// hasWord answers whether a name has one of the words: db_pw, dbPw, DB-PW.
+func hasWord(name string, of map[string]bool) bool {
+	for i := 0; i < len(name); {
+		start := i
+		for i < len(name) && alpha[name[i]] && (i == start || name[i] >= 'a' || name[i-1] < 'a') {
+			i++
+		}
+		if of[strings.ToLower(name[start:i])] {
+			return true
+		}
+		if i == start {
+			i++
 		}
 	}
 	return false

@@ -172,7 +172,7 @@ func appendValues(list []Span, text string, first, last, indent int, sure Span, 
 			literal = -1
 		} else if value := strings.TrimSpace(line); literal >= 0 && value != "" {
 			if from := strings.Index(line, value); from > literal {
-				if !fills(value) {
+				if !fills(value) && !stands(value) {
 					list = append(list, Span{start + from, start + from + len(value)})
 				}
 				continue
@@ -262,12 +262,12 @@ func isComment(rest string) bool {
 // switches, and, unless their name calls them a secret, ports and hosts.
 func isValue(name, value string, quoted bool) bool {
 	switch {
-	case value == "" || fills(value) || switches[strings.ToLower(value)]:
+	case value == "" || fills(value) || stands(value) || switches[strings.ToLower(value)]:
 		return false
 	case !quoted && (strings.ContainsAny(value[:1], "|>{[<#&*!") || strings.ContainsAny(value, "`{}\\")):
 		return false
 	}
-	return saysSecret(name) || !isPort(value) && !isHost(name, value)
+	return saysSecret(name) || !isPort(value) && !isHost(name, value) && !isSetting(name, value)
 }
 
 // isMember answers whether a value of a mapping in flow style is one. Without quotes it may be a
@@ -294,6 +294,31 @@ func fills(value string) bool {
 	return strings.Contains(value, "{{") || strings.Contains(value, "${") || strings.Contains(value, "$(") ||
 		rest != value && strings.Trim(rest, capitals+digits+"_") == "" || value[0] == '<' && value[len(value)-1] == '>'
 }
+
+// stands answers whether something stands in a value's place, as pages have it: what was left out,
+// a name for what the reader has to write, or the line around a certificate.
+func stands(value string) bool {
+	const yours, dashes = len("your_"), "-----"
+	if strings.Contains(value, "...") || strings.Contains(value, "…") {
+		return true
+	}
+	if head := value[:min(len(value), yours)]; len(value) > yours && strings.EqualFold(head[:yours-1], "your") && strings.IndexByte("_- ", head[yours-1]) >= 0 {
+		return strings.Trim(value, letters+"_- ") == ""
+	}
+	return strings.HasPrefix(value, dashes) && strings.HasSuffix(value, " CERTIFICATE"+dashes)
+}
+
+// isSetting answers whether a value is the word that a name such as type or ssl-mode wants: short, of
+// small letters, and not one that base64 may be.
+func isSetting(name, value string) bool {
+	const longest = 20
+	return len(value) <= longest && hasWord(name, settingWords) && strings.IndexByte(smalls, value[0]) >= 0 && consists(value, slug)
+}
+
+var (
+	settingWords = wordsOf("type project mode sslmode region zone environment env stage driver dialect engine provider scheme protocol format namespace level adapter")
+	slug         = bytesOf(smalls + digits + "-_")
+)
 
 func isPort(value string) bool { return len(value) <= 5 && strings.Trim(value, digits) == "" }
 

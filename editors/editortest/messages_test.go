@@ -65,14 +65,14 @@ var helps = regexp.MustCompile(`(?i)\b(again|apply|ask|build|change|check|choose
 // plain are the messages after which the user has nothing to do: news, refusals of what an editor's program sent, and what is put into
 // another message that says the rest.
 var plain = map[string]bool{
-	" nothing to suggest here":                                               true,
-	"127.0.0.1:11434 is loading granite4:micro":                              true,
-	"Ollama is loading granite4:micro":                                       true,
-	"every folder of the workspace is indexed already":                       true,
-	"quarry: ghost text is ":                                                 true,
-	"quarry has not asked Ollama yet":                                        true,
-	"quarry has not asked the model server yet":                              true,
-	"not applied":                                                            true,
+	" nothing to suggest here":                         true,
+	"127.0.0.1:11434 is loading granite4:micro":        true,
+	"Ollama is loading granite4:micro":                 true,
+	"every folder of the workspace is indexed already": true,
+	"quarry: ghost text is ":                           true,
+	"quarry has not asked Ollama yet":                  true,
+	"quarry has not asked the model server yet":        true,
+	"not applied": true,
 	"shelf.go is indexed from now on; index.wideFolders in shelf.go says so": true,
 	"quarry: the workspace has no file ":                                     true,
 

@@ -91,6 +91,19 @@ func (c *openAI) models(ctx context.Context) ([]openAIModel, error) {
 	return list.Data, err
 }
 
+// Served are the names of the models of a server that is no Ollama, which Library lists.
+func (rt *Runtime) Served(ctx context.Context) (names []string, err error) {
+	c, ok := rt.backend.(*openAI)
+	if !ok {
+		return nil, errors.New("Ollama's models are those of its library")
+	}
+	list, err := c.models(ctx)
+	for _, m := range list {
+		names = append(names, m.ID)
+	}
+	return names, err
+}
+
 // version says that a server answers; the interface has no version to ask for.
 func (c *openAI) version(ctx context.Context) (string, error) {
 	_, err := c.models(ctx)

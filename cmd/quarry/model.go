@@ -95,6 +95,9 @@ type modelOutput struct {
 }
 
 func (a *app) modelList(ctx context.Context) error {
+	if s := a.CommandSettings(); !engines.OwnsModels(s) {
+		return a.servedList(ctx, s)
+	}
 	s, l, err := a.models()
 	if err != nil {
 		return err
@@ -131,6 +134,26 @@ func (a *app) modelList(ctx context.Context) error {
 	a.table(rows)
 	fmt.Fprintf(a.Stdout, "\n%d models, %s on disk. `quarry model catalogue` lists others.\n", len(list), catalogue.Gigabytes(total))
 	a.sayLeft(left)
+	return nil
+}
+
+// servedList lists the models of a server that is no Ollama.
+func (a *app) servedList(ctx context.Context, s settings.Settings) error {
+	names, err := engines.NewServed(s).Names(ctx)
+	if err != nil {
+		return err
+	}
+	out := make([]modelOutput, len(names))
+	rows := [][]string{{"MODEL", "QUARRY USES IT FOR"}}
+	for i, name := range names {
+		out[i] = modelOutput{Installed: model.Installed{Name: name}, Used: used(&s, name)}
+		rows = append(rows, []string{name, out[i].Used})
+	}
+	if a.JSON {
+		return a.PrintJSON(out)
+	}
+	a.table(rows)
+	fmt.Fprintf(a.Stdout, "\n%d models at %s. `quarry model use NAME` tries one and uses it.\n", len(names), engines.ModelOf(s, &engines.Elsewhere{}).URL)
 	return nil
 }
 
@@ -291,16 +314,23 @@ type catalogueOutput struct {
 }
 
 func (a *app) modelCatalogue(ctx context.Context) error {
-	_, m, err := a.models()
+	known, err := engines.LoadCatalogue()
 	if err != nil {
 		return err
 	}
-	advice, _, _ := m.AdviseTried(ctx) // without Ollama nothing is installed
+	s, advice := a.CommandSettings(), catalogue.Advice{}
+	if engines.OwnsModels(s) {
+		m, err := engines.NewModels(s, a.StateDir)
+		if err != nil {
+			return err
+		}
+		advice, _, _ = m.AdviseTried(ctx) // without Ollama nothing is installed
+	}
 	if a.JSON {
-		return a.PrintJSON(catalogueOutput{m.Catalogue, advice})
+		return a.PrintJSON(catalogueOutput{known, advice})
 	}
 	rows := [][]string{{"MODEL", "FOR", "BITS", "FETCHES", "TAKES", "LICENCE"}}
-	for _, e := range m.Catalogue.Models {
+	for _, e := range known.Models {
 		rows = append(rows, []string{e.Name, e.Use, fmt.Sprint(e.Bits), catalogue.Gigabytes(e.Download), catalogue.Gigabytes(e.Memory), e.Licence})
 	}
 	columns := cmp.Or(cli.Columns(a.Stdout), usualColumns)
@@ -310,13 +340,15 @@ func (a *app) modelCatalogue(ctx context.Context) error {
 			continue
 		}
 		const margin = "  "
-		for _, about := range wrapped(m.Catalogue.Models[i-1].About, columns-len(margin)) {
+		for _, about := range wrapped(known.Models[i-1].About, columns-len(margin)) {
 			fmt.Fprintln(a.Stdout, strings.TrimRight(margin+about, " "))
 		}
 	}
 	fmt.Fprintln(a.Stdout)
 	best := engines.ErrNoneSuits.Error() + "."
-	if c := advice.Completion; c.Name != "" {
+	if c := advice.Completion; !engines.OwnsModels(s) {
+		best = "`quarry model list` has the models of your server, which whoever runs it installs; `quarry model use NAME` tries one and uses it."
+	} else if c.Name != "" {
 		best = fmt.Sprintf("For this machine: %s; %s. `quarry setup model` fetches what is missing and uses it.", c.Name, c.Why)
 	}
 	for _, line := range wrapped(best, columns) {
@@ -518,6 +550,15 @@ func (a *app) modelVerify(ctx context.Context, args []string) error {
 }
 
 func (a *app) modelUse(ctx context.Context, name string) error {
+	if s := a.CommandSettings(); !engines.OwnsModels(s) {
+		bar := a.newBar()
+		findings, err := engines.Verify(ctx, s, a.StateDir, name, bar.part)
+		bar.end()
+		if err := sayTried(findings, err, a.sayFindings); err != nil {
+			return err
+		}
+		return a.chooseModel(engines.NewServed(s), name)
+	}
 	_, m, err := a.models()
 	if err != nil {
 		return err
@@ -528,8 +569,15 @@ func (a *app) modelUse(ctx context.Context, name string) error {
 	return a.chooseModel(m, name)
 }
 
+// chooser knows what a model is for, and writes it into the user's settings.
+type chooser interface {
+	UseOf(name string) string
+	Does(name string) string
+	Choose(name string) (key, path string, err error)
+}
+
 // chooseModel writes a model that was tried into the user's settings.
-func (a *app) chooseModel(m *engines.Models, name string) error {
+func (a *app) chooseModel(m chooser, name string) error {
 	key, path, err := m.Choose(name)
 	if err != nil || a.JSON {
 		return err

@@ -46,13 +46,14 @@ completion of typescript  lang:1b, installed; it is loaded when it is first aske
 func TestModelsOfAnotherServer(t *testing.T) {
 	fake := modeltest.NewServer(t)
 	fake.LikeVLLM()
+	fake.ScriptEmbed(countLetters)
 	fake.SetModels(modeltest.Model{Name: "team-coder"}, modeltest.Model{Name: "team-embed"})
 	withoutHost(t)
 	userSettings(t, `{"model": "team-coder", "embedding.model": "letters", "completion.models": {"go": "none:1b"}, "ollama": {"api": "openai", "url": "`+fake.URL+`/v1"}}`)
 	code, out, errs := answering(t, "", "model")
 	for _, want := range []string{
 		"completion        team-coder, served at " + fake.URL, "→ quarry model verify   # tries it\n",
-		"search            letters, ", " has no model letters: set embedding.model to one it has: team-coder", "completion of go  none:1b, ",
+		"search            letters, ", " has no model letters: set embedding.model to one it has: team-embed", "completion of go  none:1b, ",
 	} {
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("exit code %d, without %q:\n%s%s", code, want, out, errs)
@@ -70,6 +71,18 @@ func TestModelsOfAnotherServer(t *testing.T) {
 	if code, out, errs := answering(t, "", "model", "verify", "letters"); code != 1 || !strings.Contains(out, "FAIL  embedding model  ") || !strings.Contains(out, "set embedding.model to one it has") {
 		t.Errorf("exit code %d:\n%s%s", code, out, errs)
 	}
+	if code, out, errs := answering(t, "", "model", "list"); code != 0 || !strings.Contains(out, "team-coder  completion\nteam-embed\n\n2 models at "+fake.URL) {
+		t.Errorf("exit code %d:\n%s%s", code, out, errs)
+	}
+	if code, out, errs := answering(t, "", "model", "list", "--json"); code != 0 || !strings.Contains(out, `"name": "team-embed"`) {
+		t.Errorf("exit code %d:\n%s%s", code, out, errs)
+	}
+	if code, out, errs := answering(t, "", "model", "catalogue"); code != 0 || !strings.Contains(strings.Join(strings.Fields(out), " "), "`quarry model list` has the models of your server") {
+		t.Errorf("exit code %d:\n%s%s", code, out, errs)
+	}
+	if code, out, errs := answering(t, "", "model", "pull", "letters"); code != 1 || !strings.Contains(errs, "install the model on your model server, then run `quarry model use NAME`") {
+		t.Errorf("exit code %d:\n%s%s", code, out, errs)
+	}
 	ctx, e := serveEditor(t, "neovim", t.TempDir(), "--state-dir", t.TempDir())
 	var verified any
 	if err := e.Call(ctx, "workspace/executeCommand", map[string]any{"command": lsp.CommandVerify, "arguments": []any{"team-coder"}}, &verified); err != nil {
@@ -84,6 +97,15 @@ func TestModelsOfAnotherServer(t *testing.T) {
 	}
 	if slices.ContainsFunc(e.Statuses(), func(raw json.RawMessage) bool { return strings.Contains(string(raw), "Ollama is loading") }) {
 		t.Error("the status says that Ollama loads a model")
+	}
+	if code, out, errs := answering(t, "", "model", "use", "none:1b"); code != 1 || strings.Contains(out, "from now on") {
+		t.Errorf("exit code %d:\n%s%s", code, out, errs)
+	}
+	if code, out, errs := answering(t, "", "model", "use", "team-embed"); code != 0 || !strings.Contains(out, "team-embed embeds code for search from now on: \"embedding.model\" is set in ") {
+		t.Errorf("exit code %d:\n%s%s", code, out, errs)
+	}
+	if code, out, _ := answering(t, "", "model", "list"); code != 0 || !strings.Contains(out, "team-embed  search\n") {
+		t.Errorf("exit code %d:\n%s", code, out)
 	}
 	fake.Stop()
 	if code, out, errs := answering(t, "", "model"); code != 1 || !strings.Contains(out, "completion        team-coder, not known\n") || !strings.Contains(errs, "no model server answers") {

@@ -113,8 +113,10 @@ func (m *Models) Find(ctx context.Context, name string) (at model.Installed, ok 
 }
 
 // Does says what a model does once it is chosen.
-func (m *Models) Does(name string) string {
-	if m.UseOf(name) == catalogue.ForSearch {
+func (m *Models) Does(name string) string { return does(name, m.UseOf(name)) }
+
+func does(name, use string) string {
+	if use == catalogue.ForSearch {
 		return name + " embeds code for search"
 	}
 	return name + " completes code"
@@ -369,8 +371,12 @@ func Failed(findings []model.Finding) error {
 
 // Choose writes a model's name into the user's settings and answers the key and the file.
 func (m *Models) Choose(name string) (key, path string, err error) {
+	return choose(name, m.UseOf(name))
+}
+
+func choose(name, use string) (key, path string, err error) {
 	key = "model"
-	if m.UseOf(name) == catalogue.ForSearch {
+	if use == catalogue.ForSearch {
 		key = "embedding.model"
 	}
 	path = settings.UserFilePath()

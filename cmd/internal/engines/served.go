@@ -58,11 +58,48 @@ func Verify(ctx context.Context, s settings.Settings, stateDir, name string, rep
 		}
 		return m.Try(ctx, name, name, report)
 	}
-	use := catalogue.ForCompletion
-	if name == s.Embedding.Model {
-		use = catalogue.ForSearch
+	return tried(ctx, RunningNow(stateDir, s).Settings, name, NewServed(s).UseOf(name))
+}
+
+// ServedModels are the models of a server that is no Ollama: whoever runs it installs them.
+type ServedModels struct {
+	settings  settings.Settings
+	catalogue catalogue.List
+}
+
+// NewServed is the models of the server of the settings.
+func NewServed(s settings.Settings) ServedModels {
+	c, _ := LoadCatalogue() // one that cannot be read tells of no use
+	return ServedModels{s, c}
+}
+
+// Names are those that the server has.
+func (m ServedModels) Names(ctx context.Context) ([]string, error) {
+	runtime, err := model.New(ModelOptions(m.settings))
+	if err != nil {
+		return nil, err
 	}
-	return tried(ctx, RunningNow(stateDir, s).Settings, name, use)
+	defer runtime.Close()
+	return runtime.Served(ctx)
+}
+
+// UseOf is what a model is for, as far as its name and the settings say.
+func (m ServedModels) UseOf(name string) string {
+	if e, ok := m.catalogue.Find(name); ok {
+		return e.Use
+	}
+	if name == m.settings.Embedding.Model || (model.Installed{Name: name}).Embeds() {
+		return catalogue.ForSearch
+	}
+	return catalogue.ForCompletion
+}
+
+// Does says what a model does from now on.
+func (m ServedModels) Does(name string) string { return does(name, m.UseOf(name)) }
+
+// Choose writes a model into the user's settings.
+func (m ServedModels) Choose(name string) (key, path string, err error) {
+	return choose(name, m.UseOf(name))
 }
 
 // tried looks at a model in every way that its use needs.

@@ -299,13 +299,26 @@ func fills(value string) bool {
 // a name for what the reader has to write, or the line around a certificate.
 func stands(value string) bool {
 	const yours, dashes = len("your_"), "-----"
-	if strings.Contains(value, "...") || strings.Contains(value, "…") {
+	if isElided(strings.Trim(value, "[]()<>")) {
 		return true
 	}
 	if head := value[:min(len(value), yours)]; len(value) > yours && strings.EqualFold(head[:yours-1], "your") && strings.IndexByte("_- ", head[yours-1]) >= 0 {
 		return strings.Trim(value, letters+"_- ") == ""
 	}
 	return strings.HasPrefix(value, dashes) && strings.HasSuffix(value, " CERTIFICATE"+dashes)
+}
+
+// isElided answers whether a value was cut at its beginning or end, or is too short without what
+// was left out of it: a password may have three dots in it.
+func isElided(value string) bool {
+	const longest = 8
+	for _, left := range []string{"...", "…"} {
+		before, after, found := strings.Cut(value, left)
+		if found && (before == "" || after == "" || len(before)+len(after) <= longest) {
+			return true
+		}
+	}
+	return false
 }
 
 // isSetting answers whether a value is the word that a name such as type or ssl-mode wants: short, of

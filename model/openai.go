@@ -91,17 +91,23 @@ func (c *openAI) models(ctx context.Context) ([]openAIModel, error) {
 	return list.Data, err
 }
 
-// Served are the names of the models of a server that is no Ollama, which Library lists.
+// Served are the names of the models that the server has.
 func (rt *Runtime) Served(ctx context.Context) (names []string, err error) {
-	c, ok := rt.backend.(*openAI)
-	if !ok {
-		return nil, errors.New("Ollama's models are those of its library")
+	switch b := rt.backend.(type) {
+	case *openAI:
+		list, err := b.models(ctx)
+		for _, m := range list {
+			names = append(names, m.ID)
+		}
+		return names, err
+	case *ollama:
+		list, err := (&Library{b}).List(ctx)
+		for _, m := range list {
+			names = append(names, m.Name)
+		}
+		return names, err
 	}
-	list, err := c.models(ctx)
-	for _, m := range list {
-		names = append(names, m.ID)
-	}
-	return names, err
+	return nil, nil
 }
 
 // version says that a server answers; the interface has no version to ask for.

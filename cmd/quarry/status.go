@@ -130,17 +130,21 @@ func (a *app) printElse(s settings.Settings, asked engines.ConfiguredModel) erro
 
 // printModel says which model is asked and where it is, and what leaves this machine.
 func (a *app) printModel(s settings.Settings, asked engines.ConfiguredModel) {
-	where := "on this machine"
+	var where []string
 	_, err := model.ParseEndpoint(s.Ollama.URL, s.Ollama.AllowRemote)
-	switch leaving := engines.Leaving(asked.Sends); {
+	switch {
 	case !s.Ollama.Enabled:
-		where = "is not asked, since ollama.enabled is false"
+		where = append(where, "is not asked, since ollama.enabled is false")
 	case err != nil:
-		where = "is not asked: " + err.Error()
-	case leaving != "":
-		where = "code leaves this machine for " + leaving
+		where = append(where, "is not asked: "+err.Error())
 	}
-	fmt.Fprintf(a.Stdout, "model %s at %s, %s\n", asked.Name, asked.URL, where)
+	if leaving := engines.Leaving(asked.Sends); leaving != "" { // a reranker's may, where no model is asked
+		where = append(where, "code leaves this machine for "+leaving)
+	}
+	if len(where) == 0 {
+		where = append(where, "on this machine")
+	}
+	fmt.Fprintf(a.Stdout, "model %s at %s, %s\n", asked.Name, asked.URL, strings.Join(where, "; "))
 	if warning := engines.KeyInPlain(s); warning != "" {
 		fmt.Fprintln(a.Stdout, warning)
 	}

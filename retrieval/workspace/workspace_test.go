@@ -216,7 +216,7 @@ func TestSimilarOverFolders(t *testing.T) {
 	const code = "func deliver(parcel Parcel) error {\n\treturn courier.Dispatch(parcel.Address, parcel.Weight)\n}\n"
 	top := t.TempDir()
 	one, two := filepath.Join(top, "one"), filepath.Join(top, "two")
-	write(t, one, map[string]string{"a.go": "package a\n\n" + code, "here.go": "package a\n\n" + code, "id_rsa.go": "package a\n\n" + code})
+	write(t, one, map[string]string{"a.go": "package a\n\n" + code, "here.go": "package a\n\n" + code, ".ssh/d.go": "package a\n\n" + code})
 	write(t, two, map[string]string{"here.go": "package a\n\n" + code, "b.go": "package b\n\n" + code, "left/c.go": "package c\n\n" + code, ".quarryignore": "left/\n"})
 	w := open(t, false, one, two)
 	w.wait("both folders", func(texts map[string]string) bool { return len(texts) == 5 })
@@ -231,7 +231,7 @@ func TestSimilarOverFolders(t *testing.T) {
 	if want := []string{"one/a.go", "two/b.go", "two/here.go"}; !slices.Equal(got, want) {
 		t.Errorf("similar: %q, want %q", got, want)
 	}
-	for _, secret := range []string{filepath.Join(one, "id_rsa.go"), filepath.Join(two, "left", "c.go")} {
+	for _, secret := range []string{filepath.Join(one, ".ssh", "d.go"), filepath.Join(two, "left", "c.go")} {
 		if text, err := w.Text(secret); err == nil {
 			t.Errorf("%s is shown: %q", secret, text)
 		}

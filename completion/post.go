@@ -1,7 +1,6 @@
 package completion
 
 import (
-	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -197,8 +196,13 @@ func (s *cursorContext) signedAgain(text string, literal bool) int {
 	return len(echo)
 }
 
-// doubled are operators of two signs and more, none of which any code has twice in a row.
-var doubled = []string{"===", "!==", "<=>", ":=", "!=", "==", "<=", ">=", "+=", "-=", "*=", "/=", "=>", "->", "&&", "||", "::", "??"}
+// doubled are operators of two signs and more, none of which any code has twice in a row;
+// begun those of which the first sign alone stands before none of them either, as & may
+// before &&.
+var (
+	doubled = []string{"===", "!==", "<=>", ":=", "!=", "==", "<=", ">=", "+=", "-=", "*=", "/=", "=>", "->", "&&", "||", "::", "??"}
+	begun   = []string{":=", "!=", "=>", "->", "::"}
+)
 
 // signsAgain is how much text begins with of an operator that is typed, or begun.
 func (s *cursorContext) signsAgain(text string, literal bool) int {
@@ -206,18 +210,18 @@ func (s *cursorContext) signsAgain(text string, literal bool) int {
 	if literal || line == "" || s.commentSign(line) != "" {
 		return 0
 	}
-	for _, sign := range doubled {
-		rest, ok := strings.CutPrefix(text, sign)
-		if !ok || rest == "" || strings.IndexByte("=!<>:+-*/&|?", rest[0]) >= 0 {
+	const signs = "=!<>:+-*/&|?"
+	for _, operator := range doubled {
+		rest, ok := strings.CutPrefix(text, operator)
+		if !ok || rest == "" || strings.IndexByte(signs, rest[0]) >= 0 {
 			continue
 		}
-		before, whole := strings.CutSuffix(line, sign)
-		begun := ""
-		if !whole && len(line) == len(s.line) && (sign == "::" || sign == ":=" || sign == "!=" || sign == "->" || sign == "=>") {
-			begun, before = sign[:1], strings.TrimSuffix(line, sign[:1])
+		said := operator
+		if len(line) == len(s.line) && !strings.HasSuffix(line, operator) && slices.Contains(begun, operator) {
+			said = operator[:1]
 		}
-		if (whole || begun != "" && before != line) && (before == "" || strings.IndexByte("=!<>:+-*/&|?", before[len(before)-1]) < 0) {
-			return len(cmp.Or(begun, sign))
+		if before, ok := strings.CutSuffix(line, said); ok && (before == "" || strings.IndexByte(signs, before[len(before)-1]) < 0) {
+			return len(said)
 		}
 	}
 	return 0

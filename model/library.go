@@ -34,7 +34,7 @@ func NewLibrary(opt Options) (*Library, error) {
 	return &Library{newOllama(opt, endpoint, newHTTPClient(endpoint))}, nil
 }
 
-var errNotOllama = errors.New("install the model on your model server, then run `quarry model use NAME`: quarry has only Ollama download models")
+var errNotOllama = errors.New("install the model on your model server, then run `quarry model use NAME`: quarry downloads models through Ollama only")
 
 // Installed is a model that Ollama has.
 type Installed struct {

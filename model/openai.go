@@ -93,21 +93,18 @@ func (c *openAI) models(ctx context.Context) ([]openAIModel, error) {
 
 // Served are the names of the models that the server has.
 func (rt *Runtime) Served(ctx context.Context) (names []string, err error) {
-	switch b := rt.backend.(type) {
-	case *openAI:
-		list, err := b.models(ctx)
+	if c, ok := rt.backend.(*openAI); ok {
+		list, err := c.models(ctx)
 		for _, m := range list {
 			names = append(names, m.ID)
 		}
 		return names, err
-	case *ollama:
-		list, err := (&Library{b}).List(ctx)
-		for _, m := range list {
-			names = append(names, m.Name)
-		}
-		return names, err
 	}
-	return nil, nil
+	list, err := (&Library{rt.backend.(*ollama)}).List(ctx)
+	for _, m := range list {
+		names = append(names, m.Name)
+	}
+	return names, err
 }
 
 // version says that a server answers; the interface has no version to ask for.

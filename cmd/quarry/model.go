@@ -551,10 +551,7 @@ func (a *app) modelVerify(ctx context.Context, args []string) error {
 
 func (a *app) modelUse(ctx context.Context, name string) error {
 	if s := a.CommandSettings(); !engines.OwnsModels(s) {
-		bar := a.newBar()
-		findings, err := engines.Verify(ctx, s, a.StateDir, name, bar.part)
-		bar.end()
-		if err := sayTried(findings, err, a.sayFindings); err != nil {
+		if err := a.modelVerify(ctx, []string{name}); err != nil {
 			return err
 		}
 		return a.chooseModel(engines.NewServed(s), name)

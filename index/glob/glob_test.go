@@ -77,6 +77,32 @@ func TestManyFolders(t *testing.T) {
 	}
 }
 
+// TestLongPatterns: what needs more than a path can have matches nothing, and what has
+// more bytes than that without needing them does.
+func TestLongPatterns(t *testing.T) {
+	for _, line := range []string{strings.Repeat("x", longestPath+1), "a*" + strings.Repeat("x", longestPath), strings.Repeat("?", longestPath+1), strings.Repeat("[a-z]*", longestPath+1)} {
+		if _, ok := Parse(line, false); ok {
+			t.Errorf("%.10s of %d bytes is taken", line, len(line))
+		}
+	}
+	for line, name := range map[string]string{
+		strings.Repeat("**/", longestPath) + "x":                     "a/b/x",
+		strings.Repeat("*", 2*longestPath) + "x":                     "aax",
+		strings.Repeat("[abc]", longestPath/4) + "*":                 strings.Repeat("c", longestPath/4) + "d",
+		strings.Repeat("x", longestPath):                             strings.Repeat("x", longestPath),
+		"[" + strings.Repeat("a-z", longestPath/2) + "]":             "q",
+		strings.Repeat("*a", longestPath/2) + strings.Repeat("?", 9): strings.Repeat("a", longestPath/2+9),
+	} {
+		p, ok := Parse(line, false)
+		if !ok || !p.Match(name, name[strings.LastIndexByte(name, '/')+1:], false) {
+			t.Errorf("%.10s of %d bytes: %t, and does not match", line, len(line), ok)
+		}
+		if p.Size() > 16*longestPath+100 {
+			t.Errorf("%.10s of %d bytes holds %d", line, len(line), p.Size())
+		}
+	}
+}
+
 // FuzzGlob: no text is too much, and one without special characters covers itself.
 func FuzzGlob(f *testing.F) {
 	f.Add("a/{b,c}*[d-f]", "a/b")

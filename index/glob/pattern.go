@@ -7,7 +7,10 @@
 // and path. All values are immutable.
 package glob
 
-import "strings"
+import (
+	"strings"
+	"unsafe"
+)
 
 // A Pattern is one compiled line of an ignore file, gitignore(5).
 type Pattern struct {
@@ -18,23 +21,46 @@ type Pattern struct {
 	anchored bool
 	// literal is set when nothing in the pattern is special: one comparison does.
 	literal string
-	tokens  []token
+	program program
 }
 
-type tokenKind uint8
+// Size is about what the pattern holds of memory, in bytes.
+func (p *Pattern) Size() int {
+	return int(unsafe.Sizeof(*p)) + len(p.literal) + int(unsafe.Sizeof(token(0)))*cap(p.program.tokens) + int(unsafe.Sizeof(byteSet{}))*cap(p.program.sets)
+}
+
+// program is what a pattern with special bytes does. Whole files of rules are kept so,
+// which strangers write: a token takes four bytes, and no pointer.
+type program struct {
+	tokens []token
+	sets   []byteSet
+}
+
+// token is a byte that stands for itself, one of these, or firstSet and the place of a set.
+type token uint32
 
 const (
-	tokenByte tokenKind = iota
-	tokenSet            // ? and [...]
-	tokenStar           // * and any ** that is not a whole component: no slash
-	tokenDirs           // **/ at the start of a component: any number of whole ones
-	tokenRest           // ** as the last component: all that follows
+	tokenAny  token = 256 + iota // ?: no slash
+	tokenStar                    // * and any ** that is not a whole component: no slash
+	tokenDirs                    // **/ at the start of a component: any number of whole ones
+	tokenRest                    // ** as the last component: all that follows
+	firstSet                     // [...]
 )
 
-type token struct {
-	kind tokenKind
-	c    byte
-	set  *byteSet
+// longestPath is more than any system takes for a path, in bytes. A pattern that needs
+// more matches nothing.
+const longestPath = 1 << 17
+
+func (p *program) takes(t token, c byte) bool {
+	switch {
+	case t < 256:
+		return byte(t) == c
+	case t == tokenAny:
+		return c != '/'
+	case t >= firstSet:
+		return p.sets[t-firstSet].has(c)
+	}
+	return false
 }
 
 // byteSet holds bytes; a file of rules may have a third as many sets as bytes.
@@ -44,7 +70,8 @@ func (s *byteSet) add(c byte)      { s[c>>6] |= 1 << (c & 63) }
 func (s *byteSet) has(c byte) bool { return s[c>>6]>>(c&63)&1 != 0 }
 
 // Parse compiles a line. ok is false for blank lines and comments, and for
-// patterns that git takes but that can match nothing (an unclosed bracket).
+// patterns that git takes but that can match nothing (an unclosed bracket, more than a
+// path can have). The pattern keeps line.
 func Parse(line string, fold bool) (p Pattern, ok bool) {
 	if strings.HasPrefix(line, "#") {
 		return p, false
@@ -66,11 +93,11 @@ func Parse(line string, fold bool) (p Pattern, ok bool) {
 		if fold {
 			p.literal = FoldCase(line)
 		}
-		return p, true
+		return p, len(line) <= longestPath
 	}
 	// git compares what stands before the first special byte by itself and matches
 	// the rest anew, so that the rest begins like a component.
-	p.tokens, ok = compile(line, strings.IndexAny(line, special), fold)
+	p.program, ok = compile(line, strings.IndexAny(line, special), fold)
 	return p, ok
 }
 
@@ -94,30 +121,35 @@ const special = `*?[\`
 
 // Wildmatch is git's function of that name, for whole paths.
 func Wildmatch(pattern, text string, fold bool) bool {
-	tokens, ok := compile(pattern, 0, fold)
+	p, ok := compile(pattern, 0, fold)
 	if fold {
 		text = FoldCase(text)
 	}
-	return ok && matchTokens(tokens, text)
+	return ok && p.matches(text)
 }
 
-// compile reads a pattern; a component begins at head and behind each slash.
-func compile(s string, head int, fold bool) (tokens []token, ok bool) {
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; c {
+// compile reads a pattern; a component begins at head and behind each slash. ok is false
+// if it can match nothing.
+func compile(s string, head int, fold bool) (p program, ok bool) {
+	letters := 0 // that a match has at least
+	p.tokens = make([]token, 0, min(len(s), 2*longestPath))
+	for i := 0; i < len(s) && letters <= longestPath; i++ {
+		t := token(s[i])
+		switch t {
 		case '\\':
 			if i++; i == len(s) {
-				return nil, false
+				return program{}, false
 			}
-			tokens = append(tokens, token{kind: tokenByte, c: s[i]})
+			t = token(s[i])
 		case '?':
-			tokens = append(tokens, token{kind: tokenSet, set: &anyButSlash})
+			t = tokenAny
 		case '[':
 			set, n := parseSet(s[i+1:], fold)
 			if n == 0 {
-				return nil, false
+				return program{}, false
 			}
-			tokens = append(tokens, token{kind: tokenSet, set: set})
+			t = firstSet + token(len(p.sets))
+			p.sets = append(p.sets, set)
 			i += n
 		case '*':
 			start := i
@@ -127,21 +159,27 @@ func compile(s string, head int, fold bool) (tokens []token, ok bool) {
 			whole := i > start && (start == head || s[start-1] == '/')
 			switch {
 			case whole && i+1 == len(s):
-				tokens = append(tokens, token{kind: tokenRest})
+				t = tokenRest
 			case whole && s[i+1] == '/':
-				tokens = append(tokens, token{kind: tokenDirs})
+				t = tokenDirs
 				i++
 			default:
-				tokens = append(tokens, token{kind: tokenStar})
+				t = tokenStar
 			}
 		default:
 			if fold {
-				c = lower(c)
+				t = token(lower(s[i]))
 			}
-			tokens = append(tokens, token{kind: tokenByte, c: c})
 		}
+		switch {
+		case t != tokenStar && t != tokenDirs && t != tokenRest:
+			letters++
+		case len(p.tokens) > 0 && p.tokens[len(p.tokens)-1] == t:
+			continue // twice any number of folders is any number
+		}
+		p.tokens = append(p.tokens, t)
 	}
-	return tokens, true
+	return p, letters <= longestPath
 }
 
 // FoldCase makes what differs in case alone equal, as git does: in ASCII only.
@@ -159,15 +197,6 @@ func lower(c byte) byte {
 	}
 	return c
 }
-
-var anyButSlash = func() (set byteSet) {
-	for c := range 256 {
-		if c != '/' {
-			set.add(byte(c))
-		}
-	}
-	return set
-}()
 
 var classes = map[string]func(c byte) bool{
 	"alnum":  func(c byte) bool { return isAlpha(c) || isDigit(c) },
@@ -190,8 +219,7 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 // parseSet reads a bracket expression after its "[". n is its length with the
 // closing bracket, 0 if it is malformed. Where case is folded, git's [A-C] takes the
 // letters of either case, but its [ABC] and its \A none.
-func parseSet(s string, fold bool) (set *byteSet, n int) {
-	set = new(byteSet)
+func parseSet(s string, fold bool) (set byteSet, n int) {
 	i, negated := 0, false
 	if i < len(s) && (s[i] == '!' || s[i] == '^') {
 		negated = true
@@ -199,18 +227,18 @@ func parseSet(s string, fold bool) (set *byteSet, n int) {
 	}
 	for first := true; ; first = false {
 		if i >= len(s) {
-			return nil, 0
+			return set, 0
 		}
 		if s[i] == ']' && !first {
 			break
 		}
 		if strings.HasPrefix(s[i:], "[:") {
 			if end := strings.IndexByte(s[i+2:], ']'); end < 0 {
-				return nil, 0
+				return set, 0
 			} else if end > 0 && s[i+2+end-1] == ':' {
 				in, known := classes[s[i+2:i+2+end-1]]
 				if !known {
-					return nil, 0
+					return set, 0
 				}
 				for c := range 256 {
 					// Folded, both cases of a letter stand for it.
@@ -228,7 +256,7 @@ func parseSet(s string, fold bool) (set *byteSet, n int) {
 			hi, next = setByte(s, next+1)
 		}
 		if next > len(s) {
-			return nil, 0
+			return set, 0
 		}
 		set.add(lo) // git's range from z to a holds the z
 		for c := int(lo); c <= int(hi); c++ {
@@ -239,12 +267,12 @@ func parseSet(s string, fold bool) (set *byteSet, n int) {
 		}
 		i = next
 	}
-	for i := range set {
-		if negated {
+	if negated {
+		for i := range set {
 			set[i] = ^set[i]
 		}
-		set[i] &= anyButSlash[i]
 	}
+	set['/'>>6] &^= 1 << ('/' & 63)
 	return set, i + 1
 }
 
@@ -272,23 +300,23 @@ func (p *Pattern) Match(name, base string, dir bool) bool {
 	if p.literal != "" {
 		return name == p.literal
 	}
-	return matchTokens(p.tokens, name)
+	return p.program.matches(name)
 }
 
-// matchTokens goes back to the last star on a mismatch and, when that star meets
+// matches goes back to the last star on a mismatch and, when that star meets
 // a slash, to the last "**/": an earlier one could only leave less of the name to
 // match, so it is never tried again and the time is polynomial.
-func matchTokens(tokens []token, name string) bool {
+func (p *program) matches(name string) bool {
 	t, n := 0, 0
 	starT, starN := -1, 0
 	dirsT, dirsN := -1, 0
 	for {
-		if t == len(tokens) {
+		if t == len(p.tokens) {
 			if n == len(name) {
 				return true
 			}
 		} else {
-			switch tk := tokens[t]; tk.kind {
+			switch tk := p.tokens[t]; tk {
 			case tokenRest:
 				return true
 			case tokenDirs:
@@ -300,7 +328,7 @@ func matchTokens(tokens []token, name string) bool {
 				starT, starN = t, n
 				continue
 			default:
-				if n < len(name) && (tk.kind == tokenByte && tk.c == name[n] || tk.kind == tokenSet && tk.set.has(name[n])) {
+				if n < len(name) && p.takes(tk, name[n]) {
 					t, n = t+1, n+1
 					continue
 				}

@@ -94,8 +94,8 @@ func (r *Root) levelOf(dir string) *level {
 	abs, from, round := filepath.Join(r.dir, filepath.FromSlash(dir)), &reader{root: r.dir}, r.round.Load()
 	l := newLevel(parent, abs, dir, "", onDisk(abs), from)
 	l.sources, l.round = from.sources, round
-	if r.cached += l.patterns(); r.cached > maxCached {
-		r.levels, r.cached = map[string]*level{}, l.patterns()
+	if r.cached += l.size(); r.cached > maxCached {
+		r.levels, r.cached = map[string]*level{}, l.size()
 	}
 	r.levels[dir] = l
 	return l

@@ -22,8 +22,9 @@ const (
 	// those of all folders above it together: each path is matched against all.
 	maxPatterns = 20_000
 	maxRuleText = 1 << 20
-	// maxCached bounds the patterns that are kept in memory between questions.
-	maxCached = 10 * maxPatterns
+	// maxCached bounds in bytes what is kept of all folders' patterns between questions: those
+	// of four folders that say as much as they may.
+	maxCached = 32 << 20
 )
 
 // readRules reads at most limit bytes of a file that says what is left out; more is
@@ -54,11 +55,12 @@ func readRules(name string, follow bool, limit int) (text []byte, more bool, err
 		return nil, false, &fs.PathError{Op: "read", Path: name, Err: errNotRegular}
 	}
 	most := min(int64(limit), maxRuleFile)
-	text, err = io.ReadAll(io.LimitReader(f, min(most, opened.Size())))
-	if err != nil {
+	text = make([]byte, min(most, opened.Size()))
+	n, err := io.ReadFull(f, text)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF { // it may have become shorter
 		return nil, false, err
 	}
-	return text, opened.Size() > most, nil
+	return text[:n], opened.Size() > most, nil
 }
 
 var errNotRegular = errors.New("not a regular file")

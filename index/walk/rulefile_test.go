@@ -7,8 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+
+	"quarry/index/glob"
 )
 
 // numbered answers so many patterns, the last of which is about last.go.
@@ -93,24 +96,62 @@ func TestTooManyRulesOfGitsOwnAreToldOf(t *testing.T) {
 	equal(t, "skips", skips, ".git/info/exclude (too many rules)")
 }
 
+// Many folders side by side, each with rules of a megabyte, many short ones or one that is
+// long: before, 200 of them held 6 GB.
 func TestTheCacheOfRulesIsBounded(t *testing.T) {
-	home(t)
-	dir := t.TempDir()
-	text := numbered(maxPatterns)
-	files := map[string]string{}
-	for i := range 15 {
-		files[fmt.Sprintf("d%d/.gitignore", i)] = text
+	for name, text := range map[string]string{
+		"many":     numbered(maxPatterns),
+		"stars":    strings.Repeat("x*yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy\n", maxPatterns-1) + "last.go\n",
+		"sets":     strings.Repeat(strings.Repeat("[a-c]", 20_000)+"\n", 10) + "last.go\n",
+		"too long": "x*" + strings.Repeat("y", maxRuleText-20) + "\nlast.go\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			home(t)
+			dir := t.TempDir()
+			files := map[string]string{}
+			for i := range 15 {
+				files[fmt.Sprintf("d%d/.gitignore", i)] = text
+			}
+			write(t, dir, files)
+			r := root(t, dir)
+			for i := range 15 {
+				if reason := r.Check(fmt.Sprintf("d%d/last.go", i)); reason != Ignored {
+					t.Errorf("d%d: %q", i, reason)
+				}
+				held := 0
+				for _, l := range r.levels {
+					held += l.size()
+				}
+				if held > maxCached || held != r.cached {
+					t.Fatalf("%d bytes of %d folders are kept, counted as %d", held, len(r.levels), r.cached)
+				}
+			}
+		})
 	}
-	write(t, dir, files)
-	r := root(t, dir)
-	for i := range 15 {
-		if reason := r.Check(fmt.Sprintf("d%d/last.go", i)); reason != Ignored {
-			t.Errorf("d%d: %q", i, reason)
-		}
-		if r.cached > maxCached || len(r.levels) > maxCached/maxPatterns+1 {
-			t.Fatalf("%d patterns of %d folders are kept", r.cached, len(r.levels))
-		}
+}
+
+// TestRulesKeepNoText: a line of a file of comments does not keep the file.
+func TestRulesKeepNoText(t *testing.T) {
+	text := []byte("last.go\n" + strings.Repeat("# words\n", maxRuleText/10))
+	heap := func() int {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc)
 	}
+	before := heap()
+	var kept [][]glob.Pattern
+	for range 50 {
+		list, all := parseIgnore(slices.Clone(text), false, false, maxPatterns)
+		if len(list) != 1 || !all {
+			t.Fatalf("%d patterns", len(list))
+		}
+		kept = append(kept, list)
+	}
+	if grown := heap() - before; grown > 10*len(text) {
+		t.Errorf("50 files of %d bytes keep %d", len(text), grown)
+	}
+	runtime.KeepAlive(kept)
 }
 
 // Within git's bound on the depth, a file that includes itself twice is read a

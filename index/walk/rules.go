@@ -6,7 +6,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"quarry/index/glob"
 )
@@ -108,8 +107,9 @@ func parseIgnore(text []byte, cut, fold bool, most int) (list []glob.Pattern, al
 	if cut {
 		text = text[:bytes.LastIndexByte(text, '\n')+1]
 	}
-	for line := range strings.SplitSeq(string(text), "\n") {
-		p, ok := glob.Parse(strings.TrimSuffix(line, "\r"), fold)
+	for line := range bytes.SplitSeq(text, []byte("\n")) {
+		// A string of its own, so that a pattern does not keep the whole text.
+		p, ok := glob.Parse(string(bytes.TrimSuffix(line, []byte("\r"))), fold)
 		if !ok {
 			continue
 		}
@@ -208,13 +208,19 @@ func (l *level) reason(rel string, dir bool, exists func(string) bool) Reason {
 	return ""
 }
 
-// patterns counts what the folder's own files say.
-func (l *level) patterns() (n int) {
+// size is about what the folder's own rules hold of memory, in bytes.
+func (l *level) size() (n int) {
+	count := func(list []glob.Pattern) {
+		for i := range list {
+			n += list[i].Size()
+		}
+	}
 	for _, list := range l.lists {
-		n += len(list)
+		count(list)
 	}
 	if l.repo != nil {
-		n += len(l.repo.exclude) + len(l.repo.global)
+		count(l.repo.exclude)
+		count(l.repo.global)
 	}
 	return n
 }

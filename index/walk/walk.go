@@ -62,7 +62,7 @@ type Root struct {
 	round    atomic.Uint64
 	onChange func(dir string)
 
-	// mu guards levels, the cache of Check by folder, cached, the patterns in it, and all
+	// mu guards levels, the cache of Check by folder, cached, the bytes in it, and all
 	// that follows: the rules of the folders between the top of the work tree and the root,
 	// what they were read from, the round of that (source.go), and the folders whose
 	// change is still to be told of.

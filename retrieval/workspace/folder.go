@@ -37,30 +37,26 @@ type folder struct {
 }
 
 // setRoots is SetRoots; a folder that is there stays open if keep says so. mu is held.
-func (w *Workspace) setRoots(dirs []string, keep func(*folder) bool) {
-	var cleaned []string
-	at := map[string]int{} // of a folder in cleaned, by its key: an editor may open thousands
-	for _, dir := range dirs {
-		dir = filepath.Clean(dir)
-		if _, again := at[folderKey(dir)]; !again {
-			at[folderKey(dir)] = len(cleaned)
-			cleaned = append(cleaned, dir)
-		}
+func (w *Workspace) setRoots(named []root, keep func(*folder) bool) {
+	roots, links := straighten(named)
+	at := map[string]int{} // of a root, by its key: an editor may open thousands
+	for i, r := range roots {
+		at[folderKey(r.real)] = i
 	}
 	open := map[string]*folder{}
 	for _, f := range w.folders {
 		open[f.dir] = f
 	}
-	next := make([]*folder, len(cleaned))
+	next := make([]*folder, len(roots))
 	// Outer folders come first: what is in them depends on them.
-	inward := make([]int, len(cleaned))
+	inward := make([]int, len(roots))
 	for i := range inward {
 		inward[i] = i
 	}
-	slices.SortStableFunc(inward, func(i, j int) int { return len(cleaned[i]) - len(cleaned[j]) })
+	slices.SortStableFunc(inward, func(i, j int) int { return len(roots[i].real) - len(roots[j].real) })
 	for _, i := range inward {
 		var outer []int
-		for dir := cleaned[i]; dir != filepath.Dir(dir); {
+		for dir := roots[i].real; dir != filepath.Dir(dir); {
 			dir = filepath.Dir(dir)
 			if k, ok := at[folderKey(dir)]; ok {
 				outer = append(outer, k)
@@ -71,19 +67,19 @@ func (w *Workspace) setRoots(dirs []string, keep func(*folder) bool) {
 		for _, k := range outer {
 			around = append(around, next[k])
 		}
-		before := open[cleaned[i]]
+		before := open[roots[i].dir]
 		if before != nil && keep(before) && slices.Equal(before.around, around) {
 			next[i] = before
 			delete(open, before.dir)
 			continue
 		}
-		next[i] = w.open(cleaned[i], around, before)
+		next[i] = w.open(roots[i].dir, around, before)
 	}
 	for _, f := range open {
 		f.cancel()
 		w.closing.Go(func() { <-f.ended })
 	}
-	w.folders = next
+	w.named, w.links, w.folders = named, links, next
 }
 
 // folderKey is equal for two clean paths of one folder.
@@ -216,7 +212,7 @@ func (w *Workspace) start(ctx context.Context, f *folder) error {
 	}
 	f.warm = live.Follow(x, filepath.Base(f.dir), func(ctx context.Context, updates []index.Update) { w.observe(ctx, f, updates) })
 	for name, text := range w.buffers {
-		x.DidOpen(name, text)
+		x.DidOpen(w.place(name), text)
 	}
 	return nil
 }

@@ -194,7 +194,7 @@ func (w *Workspace) Declared(ctx context.Context, path string) (found Symbols, e
 	found.Backend = []string{backendSymbols}
 	found.Missing, err = w.whenKnown(ctx, needFile, func() (bool, error) {
 		folders := w.snapshot()
-		f, rel := innermost(folders, path)
+		f, rel := innermost(folders, w.placed(path))
 		if f == nil {
 			return true, nil
 		}

@@ -174,7 +174,7 @@ func (w *Workspace) matchingNow(ctx context.Context, p *pattern.Pattern, keep fu
 	w.mu.Lock()
 	open := make(map[string]bool, len(w.buffers))
 	for path := range w.buffers {
-		open[path] = true
+		open[w.place(path)] = true
 	}
 	w.mu.Unlock()
 	behind := map[*folder]bool{}

@@ -48,7 +48,7 @@ func (w *Workspace) Roots() []string {
 // path.
 func (w *Workspace) Name(path string) string {
 	folders := w.snapshot()
-	f, rel := innermost(folders, path)
+	f, rel := innermost(folders, w.placed(path))
 	if f == nil {
 		return filepath.ToSlash(path)
 	}
@@ -125,8 +125,12 @@ func (w *Workspace) LocateNew(ctx context.Context, name string) (path string, er
 func (w *Workspace) isOpen(path string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_, open := w.buffers[path]
-	return open
+	for name := range w.buffers {
+		if w.place(name) == path {
+			return true
+		}
+	}
+	return false
 }
 
 // candidate is a place that a name may mean.
@@ -139,6 +143,9 @@ type candidate struct {
 func (w *Workspace) search(ctx context.Context, name string, resolve func(f *folder, rel string) (string, error)) (string, error) {
 	w.refresh()
 	folders := w.snapshot()
+	if filepath.IsAbs(name) {
+		name = w.placed(filepath.Clean(name))
+	}
 	exact, loose := candidates(folders, name)
 	var refusal error
 	for _, list := range [][]candidate{exact, loose} {
@@ -194,7 +201,7 @@ func (w *Workspace) search(ctx context.Context, name string, resolve func(f *fol
 // none.
 func candidates(folders []*folder, name string) (exact, loose []candidate) {
 	if filepath.IsAbs(name) {
-		if f, rel := innermost(folders, filepath.Clean(name)); f != nil {
+		if f, rel := innermost(folders, name); f != nil {
 			exact = append(exact, candidate{f, rel})
 		}
 		return exact, nil

@@ -90,8 +90,10 @@ type Workspace struct {
 	mu sync.Mutex
 	// folders are in the order the editor named them; guarded by mu.
 	folders []*folder
-	scope   Scope // guarded by mu
-	// buffers are the open documents by path; guarded by mu.
+	named   []root   // as the editor names them; guarded by mu
+	links   []linked // of named, those that folders have otherwise; guarded by mu
+	scope   Scope    // guarded by mu
+	// buffers are the open documents by the editor's path; guarded by mu.
 	buffers map[string]string
 	// embedders are those of all folders; guarded by mu.
 	embedders index.Embedders
@@ -122,9 +124,10 @@ func New(opts Options) *Workspace {
 // SetRoots makes dirs the workspace's folders: new ones are opened, others are
 // closed.
 func (w *Workspace) SetRoots(dirs []string) {
+	roots := rootsOf(dirs)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.setRoots(dirs, func(*folder) bool { return true })
+	w.setRoots(roots, func(*folder) bool { return true })
 }
 
 // SetScope says what is indexed from here on. The folders are opened again if that changes.
@@ -135,11 +138,7 @@ func (w *Workspace) SetScope(scope Scope) {
 		return
 	}
 	w.scope = scope
-	var dirs []string
-	for _, f := range w.folders {
-		dirs = append(dirs, f.dir)
-	}
-	w.setRoots(dirs, func(*folder) bool { return false }) // rare, and what a folder covers changes, too
+	w.setRoots(w.named, func(*folder) bool { return false }) // rare, and what a folder covers changes, too
 }
 
 // Close ends all work and waits for it.
@@ -216,7 +215,8 @@ func (w *Workspace) DidOpen(path, text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.buffers[path] = text
-	w.each(func(x *index.Index) { x.DidOpen(path, text) })
+	at := w.place(path)
+	w.each(func(x *index.Index) { x.DidOpen(at, text) })
 }
 
 // DidChange tells that a document's text changed.
@@ -224,14 +224,16 @@ func (w *Workspace) DidChange(path, text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.buffers[path] = text
-	w.each(func(x *index.Index) { x.DidChange(path, text) })
+	at := w.place(path)
+	w.each(func(x *index.Index) { x.DidChange(at, text) })
 }
 
 // DidSave tells that a document was written to disk.
 func (w *Workspace) DidSave(path string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.each(func(x *index.Index) { x.DidSave(path) })
+	at := w.place(path)
+	w.each(func(x *index.Index) { x.DidSave(at) })
 }
 
 // DidClose tells that a document was closed.
@@ -239,14 +241,19 @@ func (w *Workspace) DidClose(path string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.buffers, path)
-	w.each(func(x *index.Index) { x.DidClose(path) })
+	at := w.place(path)
+	w.each(func(x *index.Index) { x.DidClose(at) })
 }
 
 // FilesChanged tells of files or folders that changed on disk.
 func (w *Workspace) FilesChanged(paths []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.each(func(x *index.Index) { x.FilesChanged(paths) })
+	at := make([]string, len(paths))
+	for i, path := range paths {
+		at[i] = w.place(path)
+	}
+	w.each(func(x *index.Index) { x.FilesChanged(at) })
 }
 
 // WatchFiles makes the indexes look for changes on disk themselves from here on,
@@ -411,7 +418,7 @@ func (w *Workspace) Excluded(ctx context.Context, path, text string) (bool, erro
 
 // folderOf is the innermost folder that holds path, nil if none does.
 func (w *Workspace) folderOf(path string) (best *folder, rel string) {
-	return innermost(w.snapshot(), path)
+	return innermost(w.snapshot(), w.placed(path))
 }
 
 func innermost(folders []*folder, path string) (best *folder, rel string) {

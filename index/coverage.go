@@ -161,8 +161,8 @@ func (c *coordinator) noteCurrent(ctx context.Context) {
 type Lag struct {
 	// Behind: files are still to be looked at, which may be many.
 	Behind bool
-	// Unlooked: this process, which writes, has not looked at all files since it began, so that
-	// nobody knows whether many have changed. Changed is closed when it has.
+	// Unlooked: nobody has looked at all files since this process began, so that it is not known
+	// whether many have changed. Changed is closed when somebody has.
 	Unlooked bool
 	// CaughtUp is the state in which the last of such files were indexed, the zero Cursor if
 	// that is not known: who knows only an older state of this database misses some.
@@ -178,13 +178,18 @@ func (x *Index) Lag(ctx context.Context) (Lag, error) {
 	if owner {
 		return lag, nil
 	}
-	lag = Lag{} // what this process heard of says nothing of what that one has done since
+	unlooked := lag.Unlooked
+	lag = Lag{} // what else this process heard of says nothing of what that one has done since
 	text, err := s.Meta(ctx, behindSince)
+	if err == nil && unlooked { // of what is not whole, files are missing anyway
+		lag.Unlooked, err = wasScanned(ctx, s)
+	}
 	switch {
 	case err != nil && s != x.Store():
 		return Lag{}, nil // another is there by now, of which nothing is known
 	case text == behindNow:
-		return Lag{Behind: true}, err
+		lag.Behind = true
+		return lag, err
 	}
 	if generation, e := strconv.ParseInt(text, 10, 64); e == nil {
 		lag.CaughtUp = Cursor{s, generation}
@@ -198,6 +203,50 @@ const (
 	behindSince = "behind"
 	behindNow   = "now"
 )
+
+// noteLookedAt tells Lag that somebody has looked at all files.
+func (x *Index) noteLookedAt() {
+	x.mu.Lock()
+	first := !x.looked
+	x.looked = true
+	x.mu.Unlock()
+	if first {
+		x.saved.fire() // who waits for Lag
+	}
+}
+
+// lookBeside looks, once, in a process that only reads, at what the one that writes may not have
+// looked at yet, as where both have just begun: it compares the folder with the index, and where
+// that differs, or takes too long, waits until the writer has looked. The next look is when
+// ten times what one took has passed.
+func (x *Index) lookBeside(ctx context.Context) {
+	if x.cfg.Brief {
+		return // it compares for each answer
+	}
+	since := time.Now()
+	var due time.Time
+	for !x.isOwner() { // else its scan looks
+		saved := x.saved.next()
+		if now := time.Now(); !now.Before(due) {
+			stale, err := x.compare(ctx, true)
+			if err == nil && stale != nil && *stale == (Difference{}) {
+				x.noteLookedAt()
+				return
+			}
+			due = time.Now().Add(max(ownerPoll, 10*time.Since(now)))
+		}
+		if done, err := x.answered(ctx, since); err == nil && done {
+			x.noteLookedAt()
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-saved:
+		case <-x.cfg.Clock.At(x.cfg.Clock.Now().Add(ownerPoll)):
+		}
+	}
+}
 
 // fallBehind notes that many files may not be as they are indexed; mu is held.
 func (x *Index) fallBehind() { x.behind = true }

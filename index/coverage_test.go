@@ -228,6 +228,51 @@ func TestSlowReaderDoesNotTrustItself(t *testing.T) {
 	})
 }
 
+// Who only reads does not know whether many files have changed, where the process that writes has just
+// begun, before it has compared the folder itself, or that one has looked. As a writer it looks anew.
+func TestReaderLooksBesideAWriterThatHasNot(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, dir, project)
+	writer := start(t, Config{Dir: dir, StateDir: state})
+	writer.cancel() // it holds the lock and has looked at nothing yet; the test is its coordinator
+	writer.stopped.Wait()
+	same := start(t, Config{Dir: dir, StateDir: state})
+	until(t, "the reader to have compared", func() bool { return !lagOf(t, same).Unlooked })
+
+	write(t, dir, map[string]string{"late.go": "package m\n\nfunc late() {}\n"})
+	before := writer.state.askedAt()
+	reader := start(t, Config{Dir: dir, StateDir: state})
+	until(t, "the writer to be asked", func() bool { return writer.state.askedAt() > before })
+	if lag := lagOf(t, reader); !lag.Unlooked || lag.Behind {
+		t.Errorf("it has met a file that is not indexed, and says %+v", lag)
+	}
+	c := &coordinator{Index: writer, fresh: map[string]found{}}
+	writer.mu.Lock()
+	writer.scans[""] = true
+	writer.mu.Unlock()
+	c.beginScan(t.Context())
+	for r := range c.scan.results {
+		c.add(t.Context(), r)
+	}
+	c.endScan(t.Context(), false)
+	c.noteCurrent(t.Context())
+	until(t, "the writer's word", func() bool { return !lagOf(t, reader).Unlooked })
+	if symbols(t, reader, "late.go") == nil {
+		t.Error("it knows all but late.go")
+	}
+
+	same.cancel()
+	same.stopped.Wait()
+	reader.cancel()
+	reader.stopped.Wait()
+	if err := writer.state.unlock(); err != nil { // as if it had been killed
+		t.Fatal(err)
+	}
+	if won, err := reader.becomeOwner(); err != nil || !won || !lagOf(t, reader).Unlooked {
+		t.Errorf("the process that writes now has looked at nothing, and says %+v, %v", lagOf(t, reader), err)
+	}
+}
+
 // besideAWriter is a folder with its index, the process that writes it, which has settled, and one
 // that only reads.
 func besideAWriter(t *testing.T) (dir string, writer, reader *Index) {

@@ -115,6 +115,7 @@ func TestFeedOfReaderWhereMuchDiffers(t *testing.T) {
 	start(t, Config{Dir: dir, StateDir: state}) // watches nothing
 	b := open(t, Config{Dir: dir, StateDir: state})
 	defer shut(t, b)
+	until(t, "the reader to have looked", func() bool { return !lagOf(t, b).Unlooked }) // else it has the writer look
 	write(t, dir, changed)
 	f := follow(b)
 	f.reach(t, b)

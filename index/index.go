@@ -126,7 +126,7 @@ type Index struct {
 	upToDate bool
 	// behind, looked and caughtUp are what Lag answers.
 	behind   bool
-	looked   bool // a walk of the whole root has ended in this process
+	looked   bool // by a walk of the whole root, here or, where this process only reads, there
 	caughtUp Cursor
 	// cut: a scan did not end, and none of the whole root has ended since.
 	cut bool
@@ -194,6 +194,7 @@ func Open(cfg Config) (*Index, error) {
 	x.stopped.Go(func() { x.check(ctx) })
 	x.stopped.Go(func() { x.embedding.run(ctx) })
 	x.stopped.Go(func() { x.heartbeat(ctx) })
+	x.stopped.Go(func() { x.lookBeside(ctx) })
 	return x, nil
 }
 

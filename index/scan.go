@@ -174,13 +174,7 @@ func (x *Index) scan(ctx context.Context, s *scan, all bool) error {
 		}
 	}
 	if s.dir == "" {
-		x.mu.Lock()
-		first := !x.looked
-		x.looked = true
-		x.mu.Unlock()
-		if first {
-			x.saved.fire() // who waits for Lag
-		}
+		x.noteLookedAt()
 	}
 	if err := x.readAll(ctx, s, stale); err != nil {
 		return err

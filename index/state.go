@@ -147,6 +147,9 @@ func (x *Index) becomeOwner() (won bool, err error) {
 	if err != nil {
 		return false, errors.Join(err, s.Close(), x.state.lock.Unlock())
 	}
+	x.mu.Lock()
+	x.looked = false // by this process; whoever wrote before may not have heard of all
+	x.mu.Unlock()
 	x.swap(s, true)
 	return true, nil
 }

@@ -13,7 +13,8 @@ import (
 )
 
 // An index that was whole when the last quarry ended may be far behind: another commit was
-// checked out since. What the first questions find in it is all there is, or said to be a part.
+// checked out since. What the first questions find in it is all there is, or said to be a part, also
+// in a process that only reads beside one that has just begun.
 func TestFirstQuestionOfAnOutdatedIndex(t *testing.T) {
 	const more = 1500
 	root, stateDir := t.TempDir(), t.TempDir()
@@ -34,15 +35,29 @@ func TestFirstQuestionOfAnOutdatedIndex(t *testing.T) {
 			return len(a.Results) - 1, a.Missing, err // one is in db/store.go
 		},
 	}
-	for name, ask := range asks {
+	test := func(name string, beside bool, ask func(w *workspace.Workspace) (int, *workspace.Missing, error)) {
 		t.Run(name, func(t *testing.T) {
 			state := t.TempDir()
 			if err := os.CopyFS(state, os.DirFS(stateDir)); err != nil {
 				t.Fatal(err)
 			}
-			w := workspace.New(workspace.Options{StateDir: state})
-			t.Cleanup(w.Close)
-			w.SetRoots([]string{root})
+			begin := func() *workspace.Workspace {
+				w := workspace.New(workspace.Options{StateDir: state})
+				t.Cleanup(w.Close)
+				w.SetRoots([]string{root})
+				return w
+			}
+			w := begin()
+			if beside {
+				for {
+					if list, err := w.IndexStatus(t.Context()); err != nil {
+						t.Fatal(err)
+					} else if list[0].Files > 0 { // it holds the lock
+						break
+					}
+				}
+				w = begin()
+			}
 			for marked := 0; ; marked++ {
 				found, missing, err := ask(w)
 				var unready *workspace.NotReady
@@ -57,5 +72,9 @@ func TestFirstQuestionOfAnOutdatedIndex(t *testing.T) {
 				break
 			}
 		})
+	}
+	for name, ask := range asks {
+		test(name, false, ask)
+		test(name+" beside a writer", true, ask)
 	}
 }

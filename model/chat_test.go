@@ -296,6 +296,45 @@ func TestWhoMayTalk(t *testing.T) {
 	}
 }
 
+// Servers that take no tools say so in their own ways, by a status or within the stream,
+// and are asked again in words.
+func TestOpenAIServersWithoutTools(t *testing.T) {
+	for name, answer := range map[string]struct {
+		status int
+		body   string
+	}{
+		"llama.cpp without --jinja":       {500, `{"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}`},
+		"vLLM without a parser":           {400, `{"object":"error","message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set","type":"BadRequestError","code":400}`},
+		"a gateway":                       {404, `{"error":{"message":"This model does not support tool use"}}`},
+		"llama.cpp, within the stream":    {200, `data: {"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}` + "\n\n"},
+		"a template that refuses, at 500": {500, `{"error":"model xyz does not support tools"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch r.URL.Path {
+				case "/v1/models":
+					io.WriteString(w, `{"data":[{"id":"granite4:micro"}]}`)
+				case "/v1/completions": // the canary
+					io.WriteString(w, "data: {\"choices\":[{\"text\":\"x\",\"finish_reason\":\"length\"}]}\n\n")
+				default:
+					w.WriteHeader(answer.status)
+					io.WriteString(w, answer.body)
+				}
+			}))
+			defer s.Close()
+			o := ready(t, openAIOptions(s.URL))
+			c := question(why)
+			c.Tools = json.RawMessage(`[{"type":"function","function":{"name":"f"}}]`)
+			if _, err := o.Chat(soon(t), c, func(string) bool { return true }); !errors.Is(err, model.ErrNoTools) {
+				t.Errorf("%v", err)
+			}
+			if err := o.Ready(); err != nil {
+				t.Errorf("the server is doubted for it: %v", err)
+			}
+		})
+	}
+}
+
 func TestOpenAIChat(t *testing.T) {
 	var body map[string]any
 	events := []string{

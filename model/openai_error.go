@@ -22,6 +22,8 @@ func (c *openAI) status(code int, body []byte) error {
 	}
 	lower := strings.ToLower(message)
 	switch {
+	case refusesTools(message):
+		return c.noTools(message)
 	case code == http.StatusUnauthorized, code == http.StatusForbidden:
 		return &problem{kind: ErrServer, what: fmt.Sprintf("%s refuses the API key", c.endpoint.Host), fix: "put the key it expects into the system key store (ollama.keyStore) or QUARRY_OLLAMA_API_KEY"}
 	case code == http.StatusServiceUnavailable && strings.Contains(lower, "loading"):
@@ -57,11 +59,27 @@ func (c *openAI) lacks(list []openAIModel) error {
 }
 
 func (c *openAI) failed(message string) error {
+	if refusesTools(message) {
+		return c.noTools(message)
+	}
 	return &problem{kind: ErrServer, what: fmt.Sprintf("%s failed", c.endpoint.Host), fix: "see its log (" + message + ")"}
 }
 
 func (c *openAI) notOpenAI() error {
 	return &problem{kind: ErrServer, what: fmt.Sprintf("%s is no OpenAI server", c.endpoint.Host), fix: "check the address"}
+}
+
+// refusesTools answers whether a server says that it takes no tools: llama.cpp without
+// --jinja, vLLM without a parser for the calls of the model, and those that a template
+// without tools makes say so.
+func refusesTools(message string) bool {
+	lower := strings.ToLower(message)
+	return strings.Contains(lower, "tool") &&
+		(strings.Contains(lower, "requires --") || strings.Contains(lower, "not support"))
+}
+
+func (c *openAI) noTools(message string) error {
+	return &problem{kind: ErrNoTools, what: fmt.Sprintf("%s takes no tools", c.endpoint.Host), fix: "describe them in words (" + message + ")"}
 }
 
 // errorMessage reads an error that is an object with a message, or a string.

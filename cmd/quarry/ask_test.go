@@ -1,6 +1,10 @@
 package main
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -58,6 +62,43 @@ func TestPromptsOfAQuestionOnlyGrow(t *testing.T) {
 	}
 	if asked != len(answers) {
 		t.Errorf("%d turns, want %d", asked, len(answers))
+	}
+}
+
+// The first question of all waits until it is known what the model is: a small one that is
+// offered tools answers nothing.
+func TestTheFirstQuestionKnowsTheModel(t *testing.T) {
+	server := modeltest.NewServer(t)
+	server.SetModels(modeltest.Model{Name: modeltest.DefaultModel, Parameters: 1.5e9})
+	server.Script(func(r modeltest.Request) modeltest.Answer {
+		if r.NumPredict() == 1 || !strings.Contains(r.Prompt, "<|start_of_role|>") {
+			return modeltest.Answer{Pieces: []string{" "}}
+		}
+		if !strings.Contains(string(r.Body), `"enum":[0,1`) {
+			t.Errorf("asked as a large model: %q", r.Prompt)
+		}
+		return modeltest.Answer{Pieces: []string{`{"answer": "Reserve takes `, "`Reserve`", ` it out of the stock.", "best": 1}`}}
+	})
+	target, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy, looked := httputil.NewSingleHostReverseProxy(target), make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/show" {
+			select {
+			case <-looked:
+			case <-r.Context().Done():
+			}
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(slow.Close)
+	c := askCore(t, slow.URL, "golden", "workspace")
+	time.AfterFunc(100*time.Millisecond, func() { close(looked) })
+	r, err := c.AskWithin(t.Context(), agent.Question{Text: "Where is stock taken out when something is reserved?"}, 10*time.Minute, ask.Watch{})
+	if err != nil || r.Unfounded {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 

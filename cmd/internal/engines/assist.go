@@ -207,9 +207,17 @@ func (c *Core) locations(ctx context.Context, q agent.Question, most int) (found
 // assistant's own if 0.
 func (c *Core) AskWithin(ctx context.Context, q agent.Question, limit time.Duration, w ask.Watch) (ask.Report, error) {
 	c.mu.Lock()
-	contextTokens := c.engines.settings.Ollama.ContextSize
-	small := c.engines.runtime != nil && c.engines.runtime.Small()
+	contextTokens, runtime := c.engines.settings.Ollama.ContextSize, c.engines.runtime
 	c.mu.Unlock()
+	small := false
+	if runtime != nil {
+		// How the model is asked depends on what it is, which nobody knows before its server
+		// was looked at. What is wrong with that is said by who asks it.
+		if err := runtime.WaitReady(ctx); err != nil && ctx.Err() != nil {
+			return ask.Report{}, ctx.Err()
+		}
+		small = runtime.Small()
+	}
 	show := w.Step
 	w.Step = func(s loop.Step) {
 		c.log.Debug("ask", "turn", s.Turn, "tool", s.Tool, "outcome", s.Outcome, "bytes", s.Bytes, "tokens", s.Tokens, "took", s.Took)

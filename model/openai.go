@@ -273,6 +273,9 @@ func (c *openAI) sendOnce(ctx context.Context, method, path string, body []byte)
 		return nil, 0, err
 	}
 	req.Header.Set("Content-Type", "application/json")
+	// Nothing that is asked changes anything, so that net/http may ask again on another
+	// connection where the server closes the one it kept in that moment. An empty list is not sent.
+	req.Header["Idempotency-Key"] = []string{}
 	key := c.key
 	if key == "" && c.keyFrom != nil {
 		refused := ""

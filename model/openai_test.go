@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -395,4 +396,45 @@ func checkFull(ctx context.Context, t *testing.T, full int64, retryAfter string)
 	clock.mu.Lock()
 	defer clock.mu.Unlock()
 	return first, clock.waits, count.Load()
+}
+
+// A server closes a connection that it kept in the moment it is asked on it, as llama.cpp
+// does after some seconds: it is asked again on another, and nobody is told.
+func TestAConnectionThatWasKeptBreaks(t *testing.T) {
+	var closed atomic.Int32
+	var asked sync.Map // connections by their remote address, on which a conversation was answered
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.Header["Idempotency-Key"]) > 0 {
+			t.Error("the header is sent")
+		}
+		switch r.URL.Path {
+		case "/v1/models":
+			io.WriteString(w, `{"data":[{"id":"granite4:micro"}]}`)
+			return
+		case "/v1/completions": // the canary
+			io.WriteString(w, "data: {\"choices\":[{\"text\":\"x\",\"finish_reason\":\"length\"}]}\n\n")
+			return
+		}
+		if _, again := asked.LoadOrStore(r.RemoteAddr, true); again {
+			closed.Add(1)
+			conn, _, err := w.(http.Hijacker).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			conn.Close()
+			return
+		}
+		io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"yes\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+	}))
+	defer s.Close()
+	o := ready(t, openAIOptions(s.URL))
+	for range 3 {
+		if reply, err := o.Chat(soon(t), question(why), func(string) bool { return true }); err != nil || reply.Text != "yes" {
+			t.Errorf("%+v, %v", reply, err)
+		}
+	}
+	if closed.Load() == 0 {
+		t.Error("no connection was used again, so that none broke")
+	}
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -120,11 +122,34 @@ func (c *openAI) inspect(ctx context.Context) (facts, error) {
 	}
 	for _, m := range list {
 		if m.called(c.model) {
-			return facts{context: max(m.Context, m.Meta.Context), parameters: m.Meta.Parameters}, nil
+			return facts{context: max(m.Context, m.Meta.Context), parameters: cmp.Or(m.Meta.Parameters, parametersOf(m.ID))}, nil
 		}
 	}
 	return facts{}, c.lacks(list)
 }
+
+// parametersOf is how many parameters a model has by its name, 0 if that does not say: "1.5B", "350m", or 8 experts of 7
+// billion as "8x7b".
+func parametersOf(name string) float64 {
+	name = strings.ToLower(name)
+	if strings.Contains(name, "granite") && strings.Contains(name, "micro") {
+		return 3.4e9 // which IBM calls 3B
+	}
+	m := inName.FindStringSubmatch(name)
+	if m == nil {
+		return 0
+	}
+	n := 1.0
+	for _, factor := range m[1:3] {
+		if f, err := strconv.ParseFloat(factor, 64); err == nil { // there may be no experts
+			n *= f
+		}
+	}
+	return n * map[string]float64{"m": 1e6, "b": 1e9}[m[3]]
+}
+
+// inName is a number of parameters that is a word of its own in a model's name.
+var inName = regexp.MustCompile(`(?:^|[-_:/. ])(?:(\d+)x)?(\d+(?:\.\d+)?)([mb])(?:$|[-_:/. ])`)
 
 // fit are the names of other models for the use of c, as far as a name says for what its model is.
 func (c *openAI) fit(list []openAIModel) (names []string) {

@@ -163,15 +163,15 @@ func TestOpenAIStates(t *testing.T) {
 	s.SetAPIKey("secret")
 	opt := openAIOptions(s.URL)
 	seen := newStates()
-	clock := newManualClock()
-	opt.OnChange, opt.Clock = seen.add, clock
-	start(t, opt)
+	opt.OnChange, opt.Clock = seen.add, newManualClock()
+	o := start(t, opt)
 	if st := seen.wait(t, 0, model.Failing); !strings.Contains(st.Err.Error(), "API key") {
 		t.Errorf("the user reads %q", st.Err)
 	}
 	next := func(n int, phase model.Phase) model.State {
 		t.Helper()
-		return seen.reach(t, clock, 2*time.Minute, n, phase)
+		o.Look()
+		return seen.wait(t, n, phase)
 	}
 	s.SetAPIKey("")
 	s.SetModels(modeltest.Model{Name: "a"}, modeltest.Model{Name: "b"})
@@ -296,16 +296,38 @@ func TestRealOpenAI(t *testing.T) {
 	}
 }
 
-// Both kinds of server say how many parameters a model has, or do not.
+// Both kinds of server say how many parameters a model has, or do not; then the name may, as of vLLM, whose list has none.
 func TestSmall(t *testing.T) {
-	for name, opt := range map[string]func(string) model.Options{"ollama": options, "openai": openAIOptions} {
+	for api, opt := range map[string]func(string) model.Options{"ollama": options, "openai": openAIOptions} {
 		for parameters, want := range map[float64]bool{0: false, 1.5e9: true, 3.4e9: true, 8e9: false} {
 			s := modeltest.NewServer(t)
-			s.SetModels(modeltest.Model{Name: "granite4:micro", Parameters: parameters})
-			if got := ready(t, opt(s.URL)).Small(); got != want {
-				t.Errorf("%s, %g parameters: small is %v", name, parameters, got)
+			s.SetModels(modeltest.Model{Name: "coder", Parameters: parameters})
+			asked := opt(s.URL)
+			asked.Model = "coder"
+			if got := ready(t, asked).Small(); got != want {
+				t.Errorf("%s, %g parameters: small is %v", api, parameters, got)
 			}
 		}
+	}
+	for name, want := range map[string]bool{
+		"Qwen/Qwen2.5-Coder-1.5B-Instruct": true, "Qwen/Qwen2.5-Coder-7B": false, "Qwen/Qwen3-Coder-30B-A3B-Instruct": false,
+		"ibm-granite/granite-4.0-micro": true, "granite4:micro": true, "granite4.1:3b": true, "granite-4.0-350m": true, "qwen2.5-coder:1.5b": true,
+		"/models/starcoder2-3b.Q4_K_M.gguf": true, "mixtral-8x2b": false, "llama-70b_q4": false, "model-4bit": false, "team-model": false,
+	} {
+		s := modeltest.NewServer(t)
+		s.SetModels(modeltest.Model{Name: name})
+		opt := openAIOptions(s.URL)
+		opt.Model = name
+		if got := ready(t, opt).Small(); got != want {
+			t.Errorf("%s: small is %v", name, got)
+		}
+	}
+	s := modeltest.NewServer(t)
+	s.SetModels(modeltest.Model{Name: "coder-3b", Parameters: 8e9})
+	opt := openAIOptions(s.URL)
+	opt.Model = "coder-3b"
+	if ready(t, opt).Small() {
+		t.Error("the name counts more than what the server says")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -152,6 +153,9 @@ func (rt *Runtime) canary(ctx context.Context) error {
 		}
 		asked[tags] = true
 		has, err := rt.has(ctx, f)
+		if errors.Is(err, context.DeadlineExceeded) {
+			return rt.isSilent(err)
+		}
 		if err != nil {
 			return err
 		}
@@ -206,7 +210,7 @@ func (rt *Runtime) noFamily(ctx context.Context) error {
 // count is the server's count of the tokens of prompt, 0 if it gives none.
 func (rt *Runtime) count(ctx context.Context, f *Family, prompt string) (tokens int, err error) {
 	r := rt.probing(f, prompt, 1)
-	err = rt.patiently(ctx, r, canaryPatience, func(c chunk) {
+	err = rt.first(ctx, r, func(c chunk) {
 		tokens = max(tokens, c.usage.promptTokens)
 	})
 	return tokens, err

@@ -80,7 +80,7 @@ func (rt *Runtime) Chat(ctx context.Context, c Conversation, emit func(text stri
 	if err != nil && context.Cause(ctx) == errStopped {
 		err = nil
 	}
-	rt.noteFailure(err)
+	rt.noteEnd(err, t.took > 0)
 	t.reply.Text = t.text.String()
 	if err == nil && t.whole {
 		emit(t.reply.Text)

@@ -70,7 +70,7 @@ func (rt *Runtime) Check(ctx context.Context) []Finding {
 	add := func(name string, err error, detail, fix string) bool {
 		f := Finding{Name: name, OK: err == nil, Detail: detail, Fix: fix}
 		var p *problem
-		if errors.As(err, &p) {
+		if err = rt.inWords(err); errors.As(err, &p) {
 			f.Detail, f.Fix = p.what, p.fix
 		} else if err != nil {
 			f.Detail = err.Error()
@@ -149,7 +149,7 @@ func (rt *Runtime) chats(ctx context.Context, about facts) []Finding {
 	const system, user = "quarry-system", "quarry-user"
 	prompt, err := b.render(ctx, Conversation{Messages: []Message{{Role: "system", Text: system}, {Role: "user", Text: user}}})
 	if err != nil {
-		return []Finding{{Name: "chat", OK: true, Detail: "not looked at: " + err.Error()}}
+		return []Finding{{Name: "chat", OK: true, Detail: "not looked at: " + rt.inWords(err).Error()}}
 	}
 	before, behind, asks := strings.Cut(prompt, user)
 	if !strings.Contains(before, system) || !asks || strings.TrimSpace(behind) == "" {
@@ -170,7 +170,12 @@ func (rt *Runtime) speed(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	var u usage
-	err := rt.complete(ctx, rt.probing(rt.family.Load(), "# The first ten prime numbers\nprimes = [", 16), func(c chunk) { u = c.usage })
+	const tokens = 16
+	answered := false
+	err := rt.complete(ctx, rt.probing(rt.family.Load(), "# The first ten prime numbers\nprimes = [", tokens), func(c chunk) { u, answered = c.usage, true })
+	if answered && errors.Is(err, context.DeadlineExceeded) {
+		err = &problem{kind: ErrServer, what: fmt.Sprintf("fewer than %d tokens in a minute", tokens), fix: "choose a smaller model", cause: err}
+	}
 	if err != nil || u.tokens == 0 || u.eval == 0 {
 		return "not measured", err
 	}

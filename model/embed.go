@@ -182,9 +182,19 @@ func (e *Embedder) Listed(ctx context.Context) error {
 func (e *Embedder) Check(ctx context.Context) []Finding {
 	f := Finding{Name: "embedding model"}
 	begin := time.Now()
-	v, err := e.EmbedQuery(ctx, "func main() {}")
+	var v []float32
+	embed := func(ctx context.Context, _ func()) (err error) {
+		v, err = e.EmbedQuery(ctx, "func main() {}")
+		return err
+	}
+	var err error
+	if _, loads := e.backend.(unloader); loads {
+		err = embed(ctx, nil)
+	} else {
+		err = e.host.unlessSilent(ctx, embed)
+	}
 	var p *problem
-	switch {
+	switch err = e.host.inWords(err); {
 	case errors.As(err, &p):
 		f.Detail, f.Fix = p.what, p.fix
 	case err != nil:

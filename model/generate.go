@@ -141,12 +141,16 @@ func (rt *Runtime) ask(req request, queued time.Time, over func()) *call {
 		rt.wake()
 		m := rt.metrics.begin(rt.opt.Clock, queued, req.prompt)
 		limit := patience(m.timing.PromptBytes-m.timing.SharedBytes, rt.metrics.tokenTime(), rt.metrics.readTime())
-		err := rt.patiently(ctx, req, limit, func(r chunk) { c.pass(r, m) })
+		answered := false
+		err := rt.patiently(ctx, req, limit, func(r chunk) {
+			answered = true
+			c.pass(r, m)
+		})
 		if c.wasStopped() {
 			err = errStopped
 		}
 		m.end(err)
-		rt.noteFailure(err)
+		rt.noteEnd(err, answered)
 		end(m.timing.PromptTokens, err)
 		rt.log.Debug("generate", "queue", m.timing.Queue, "first_token", m.timing.FirstToken, "total", m.timing.Total,
 			"prompt_tokens", m.timing.PromptTokens, "tokens", m.timing.Tokens, "error", err)

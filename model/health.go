@@ -32,8 +32,12 @@ type State struct {
 	// Warning, if not empty, is a sentence about a model that works but not
 	// well.
 	Warning string
+	// Full: it is Ready, and the server sends requests away, as Warning says.
+	Full bool
 	// Version is the server's, if it answered.
 	Version string
+
+	own string // Warning, but for that of a full server
 }
 
 const (
@@ -53,23 +57,30 @@ const (
 	idleCheck = 30 * time.Second
 )
 
+// refusedInARow is from how many requests on a full server is a warning: one that is sent away is asked again several times
+// before it counts, and a team's server is full for a moment every day.
+const refusedInARow = 3
+
 type health struct {
-	mu      sync.Mutex // guards state, changed and probed
+	telling sync.Mutex // held while a change is told, so that changes are told in order
+	mu      sync.Mutex // guards all but weights and the channels for waking
 	state   State
 	changed chan struct{} // closed and replaced on every change
 	probed  time.Time     // when the last probe ended
+	refused int           // requests in a row that were sent away because the server is full
+	full    error         // what the last one was told
 	weights string        // of the model that was probed last, "" if not known; the watcher's own
 
-	// wake asks the watcher to probe now; full asks it to doubt a Ready state.
-	wake chan struct{}
-	full chan struct{}
+	// wake asks the watcher to probe now; doubt asks it to doubt a Ready state.
+	wake  chan struct{}
+	doubt chan struct{}
 }
 
 func (h *health) init(api API) {
 	h.state = State{Phase: Unknown, Err: notAsked(api)}
 	h.changed = make(chan struct{})
 	h.wake = make(chan struct{}, 1)
-	h.full = make(chan struct{}, 1)
+	h.doubt = make(chan struct{}, 1)
 }
 
 // notAsked is what is so before the first probe.
@@ -124,14 +135,46 @@ func (rt *Runtime) WaitReady(ctx context.Context) error {
 	}
 }
 
-// noteFailure makes the watcher doubt a server whose request failed for a reason that
-// is not the request's own.
-func (rt *Runtime) noteFailure(err error) {
+// noteEnd keeps account of how a request ended, and whether any of an answer came: it makes the watcher doubt a server
+// whose request failed for a reason that is not the request's own.
+func (rt *Runtime) noteEnd(err error, answered bool) {
+	switch {
+	case answered || err == nil:
+		rt.noteRefusal(nil)
+	case errors.Is(err, ErrBusy):
+		rt.noteRefusal(err)
+	}
 	if err == nil || errors.Is(err, errStopped) || errors.Is(err, context.Canceled) ||
 		errors.Is(err, ErrTooLong) || errors.Is(err, ErrBusy) || errors.Is(err, ErrNoTools) {
 		return
 	}
-	signal(rt.health.full)
+	signal(rt.health.doubt)
+}
+
+// noteRefusal counts a request that was sent away because the server is full; nil is one that was answered.
+func (rt *Runtime) noteRefusal(err error) {
+	h := &rt.health
+	h.mu.Lock()
+	before := h.refused
+	if h.full = err; err == nil {
+		h.refused = 0
+	} else {
+		h.refused++
+	}
+	now := h.refused
+	h.mu.Unlock()
+	if (before >= refusedInARow) != (now >= refusedInARow) {
+		rt.change(func(st State) State { return st })
+	}
+}
+
+// fullness is the warning of a server that sends requests away, "" if it does not. mu is held.
+func (h *health) fullness() string {
+	var p *problem
+	if h.refused < refusedInARow || !errors.As(h.full, &p) {
+		return ""
+	}
+	return fmt.Sprintf("%s: wait, quarry goes on asking (it sent the last requests away, and until it takes one, completions are copied from your open files)", p.what)
 }
 
 func signal(c chan struct{}) {
@@ -186,7 +229,7 @@ func (rt *Runtime) watch() {
 		select {
 		case <-rt.opt.Clock.After(pause):
 		case <-rt.health.wake:
-		case <-rt.health.full:
+		case <-rt.health.doubt:
 			doubt = true
 		case <-rt.ctx.Done():
 			return
@@ -213,6 +256,9 @@ func schedule(phase Phase, retry time.Duration) (pause, next time.Duration) {
 // checkVersion asks a ready server for its version, and whether it is there.
 func (rt *Runtime) checkVersion(st State) State {
 	version, err := rt.version(rt.ctx)
+	if errors.Is(err, ErrBusy) {
+		return st // it is there, and full
+	}
 	if err != nil {
 		return State{Phase: phaseOf(err), Err: err}
 	}
@@ -228,8 +274,11 @@ func (rt *Runtime) replaced() bool {
 
 // probe takes every step from "is there a server" to "the model can be asked".
 func (rt *Runtime) probe(trusted bool) State {
-	st := State{}
+	st, was := State{}, rt.State()
 	fail := func(err error) State {
+		if trusted && was.Phase == Ready && errors.Is(err, ErrBusy) {
+			return was // whether it was doubted or not, it is full, which requests tell
+		}
 		st.Phase, st.Err = phaseOf(err), err
 		return st
 	}
@@ -247,9 +296,11 @@ func (rt *Runtime) probe(trusted bool) State {
 	}
 	rt.trained.Store(int64(about.context))
 	rt.parameters.Store(int64(about.parameters))
-	st.Warning = rt.warning(about)
+	st.own = rt.warning(about)
 	if !trusted {
 		rt.metrics.forgetPrompt()
+	}
+	if !trusted && !errors.Is(was.Err, errSilent) { // of one that was silent nothing better is known until it has answered
 		loading := st
 		loading.Phase, loading.Err = Loading, rt.isLoading()
 		rt.set(loading)
@@ -334,15 +385,25 @@ func (rt *Runtime) stillThere() error {
 		return nil // whatever else is wrong, the request itself will tell
 	}
 	rt.set(State{Phase: Unreachable, Err: err})
-	signal(rt.health.full)
+	signal(rt.health.doubt)
 	return err
 }
 
 // set publishes a state, and tells OnChange if it says anything new.
-func (rt *Runtime) set(st State) {
+func (rt *Runtime) set(st State) { rt.change(func(State) State { return st }) }
+
+// change is set for a state that depends on the one before.
+func (rt *Runtime) change(next func(State) State) {
 	h := &rt.health
+	h.telling.Lock()
+	defer h.telling.Unlock()
 	h.mu.Lock()
 	old := h.state
+	st := next(old)
+	st.Warning, st.Full = st.own, false
+	if full := h.fullness(); full != "" && st.Phase == Ready {
+		st.Warning, st.Full = strings.TrimSuffix(full+". "+st.own, ". "), true
+	}
 	h.state = st
 	isNew := st.Phase != old.Phase || st.Warning != old.Warning || errorText(st.Err) != errorText(old.Err)
 	if isNew {
@@ -353,7 +414,7 @@ func (rt *Runtime) set(st State) {
 	if !isNew {
 		return
 	}
-	rt.log.Info("model state", "phase", st.Phase, "version", st.Version, "reason", st.Err)
+	rt.log.Info("model state", "phase", st.Phase, "version", st.Version, "reason", st.Err, "warning", st.Warning)
 	if rt.opt.OnChange != nil {
 		rt.opt.OnChange(st)
 	}

@@ -101,7 +101,7 @@ func (rt *Runtime) infills(ctx context.Context, f *Family) (bool, error) {
 	if rt.opt.API != OpenAIAPI {
 		return false, nil
 	}
-	err := rt.complete(ctx, rt.probing(f, "x ="+f.Between+"\n", 1), func(chunk) {})
+	err := rt.first(ctx, rt.probing(f, "x ="+f.Between+"\n", 1), func(chunk) {})
 	var p *problem
 	if errors.As(err, &p) && errors.Is(p.cause, errNoInfill) {
 		return false, nil

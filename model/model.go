@@ -75,8 +75,8 @@ type Options struct {
 	Seed int
 	// Beside, if not nil, is a model of the same server with which this one takes turns.
 	Beside *Runtime
-	// OnChange is called on every change of State, in order, from the watcher's
-	// goroutine. It must not call Close.
+	// OnChange is called on every change of State, in order and one at a time. It
+	// must not call Close.
 	OnChange func(State)
 	// OnElsewhere, if not nil, is called when an answer says that another machine than the server gave it, and
 	// that is allowed: with the model's name and the machine's, once for each. It must return soon.

@@ -202,7 +202,7 @@ func (rt *Runtime) reloading() {
 		fix: "if another program makes it do that, give both the same context length, or `ollama serve` a higher OLLAMA_MAX_LOADED_MODELS",
 	}
 	rt.set(st)
-	signal(rt.health.full)
+	signal(rt.health.doubt)
 }
 
 // wake is called before a request is sent. After a pause in which the server

@@ -78,6 +78,7 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 	a := s.answer(rec)
 	s.hold(a.Hold, nil)
 	if a.Status != 0 {
+		a.later(w)
 		fail(a.Status, a.Message)
 		return
 	}

@@ -65,7 +65,7 @@ func openAIError(w http.ResponseWriter, status int, message string) {
 }
 
 func (s *Server) listModels(w http.ResponseWriter, r *http.Request) {
-	if !s.authorized(w, r) {
+	if !s.authorized(w, r) || s.refusesLists(w) {
 		return
 	}
 	s.mu.Lock()
@@ -114,6 +114,7 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request) {
 	}
 	if a.Status != 0 {
 		outcome = Failed
+		a.later(w)
 		openAIError(w, a.Status, a.Message)
 		return
 	}

@@ -87,6 +87,8 @@ type Answer struct {
 	// Status, if not 0, answers this HTTP status with Message as the error.
 	Status  int
 	Message string
+	// RetryAfter is that header of it, if not empty.
+	RetryAfter string
 	// ErrorLine ends the stream after Pieces with an error in a 200 answer.
 	ErrorLine string
 	// Disconnect cuts the connection after Pieces.
@@ -119,6 +121,7 @@ type Server struct {
 	version  string
 	apiKey   string
 	strict   bool // as in LikeVLLM
+	refusal  int  // as in RefuseLists
 	probes   int
 	models   []Model
 	cloud    bool
@@ -295,6 +298,34 @@ func (s *Server) SetVersion(version string) {
 	s.version = version
 }
 
+// RefuseLists makes the Server answer this HTTP status to who asks for its version or the list of its models, and not to be
+// asked again for an hour; 0 ends that.
+func (s *Server) RefuseLists(status int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refusal = status
+}
+
+// refusesLists answers a request as RefuseLists wants it, if it does.
+func (s *Server) refusesLists(w http.ResponseWriter) bool {
+	s.mu.Lock()
+	status := s.refusal
+	s.mu.Unlock()
+	if status == 0 {
+		return false
+	}
+	Answer{RetryAfter: "3600"}.later(w)
+	openAIError(w, status, "server busy")
+	return true
+}
+
+// later sets the header of an answer that is to be asked for again.
+func (a Answer) later(w http.ResponseWriter) {
+	if a.RetryAfter != "" {
+		w.Header().Set("Retry-After", a.RetryAfter)
+	}
+}
+
 // Probes is how often the version was asked for.
 func (s *Server) Probes() int {
 	s.mu.Lock()
@@ -378,6 +409,9 @@ func fullName(name string) string {
 }
 
 func (s *Server) sayVersion(w http.ResponseWriter, _ *http.Request) {
+	if s.refusesLists(w) {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.probes++

@@ -68,6 +68,8 @@ type NoteModel struct {
 	// Reason says what is wrong and what to do. With ModelReady: what works less
 	// well than it could.
 	Reason string `json:"reason,omitempty" jsonschema:"what is wrong and what to do about it"`
+	// Full: it is ready, and its server sends requests away.
+	Full bool `json:"full,omitempty" jsonschema:"its server is full: it sent the last requests away, and ghost text is copied from the user's code until it takes one"`
 	// Off: the user's settings want no model, so that nothing is wrong.
 	Off  bool   `json:"off,omitempty" jsonschema:"the user's settings want no model"`
 	Host string `json:"host,omitempty" jsonschema:"the other machine that runs it and reads the code in prompts; absent where it is this one"`
@@ -130,6 +132,9 @@ func (n *StatusNote) word() {
 			n.Text = fmt.Sprintf("%s %d%%", cmp.Or(n.Model.Download, name), *n.Model.Percent)
 		}
 		lines = append(lines, sentence(n.Model.Reason), untilThen)
+	case n.Model.Full:
+		n.Level, n.Text = LevelWarning, name+": server full"
+		lines = append(lines, sentence(n.Model.Reason))
 	default:
 		lines = append(lines, "Ghost text is by "+name+".")
 		if n.Model.Reason != "" {

@@ -24,6 +24,10 @@ func TestWordsOfAStatusNote(t *testing.T) {
 			lsp.LevelReady, "m", "Ghost text is by m.\nM is a hybrid model.",
 		},
 		{
+			"full", lsp.StatusNote{Model: lsp.NoteModel{Name: "m", State: lsp.ModelReady, Full: true, Reason: "gpu.example is busy: wait"}},
+			lsp.LevelWarning, "m: server full", "Gpu.example is busy: wait.",
+		},
+		{
 			"remote", lsp.StatusNote{Model: lsp.NoteModel{Name: "m", State: lsp.ModelReady, Host: "gpu.example:11434"}, Sends: []lsp.Send{
 				{Use: "completion", Model: "m", Host: "gpu.example:11434", Remote: true, Plain: true}, {Use: "search", Model: "e", Host: "gpu.example:11434", Remote: true},
 				{Use: "reranker", Host: "127.0.0.1:8080"},

@@ -62,6 +62,7 @@ type Core struct {
 	tools *agent.Toolbox
 
 	machine Machine
+	clock   model.Clock
 	ledger  *budget.Ledger // by which the user's quarrys know of each other; nil for a command, or if it cannot be
 	lookDue chan struct{}  // asks for a look at memory
 	asked   chan struct{}  // asks for one if other quarrys have changed anything
@@ -120,6 +121,8 @@ type Options struct {
 	Incomplete func(*workspace.Missing)
 	// Machine is what memory and battery are looked at by; the zero value is this one.
 	Machine Machine
+	// Clock is what models' watchers live by; nil for the real one.
+	Clock model.Clock
 }
 
 // New makes the engines. A configuration under which no model can be asked is told to
@@ -129,6 +132,7 @@ func New(start lsp.Start, opt Options) *Core {
 		stateDir: opt.StateDir, log: opt.Log, notify: start.Notify, job: start.Job, changed: start.Changed, oneShot: opt.OneShot, level: opt.Level, settings: start.Settings,
 	}
 	c.lookDue, c.asked = make(chan struct{}, 1), make(chan struct{}, 1)
+	c.clock = opt.Clock
 	if c.machine = opt.Machine; c.machine.Resident == nil {
 		c.machine = thisMachine()
 	}
@@ -262,7 +266,7 @@ func (c *Core) start(s settings.Settings, v saving) *generation {
 		c.notify(lsp.Warning, "template", err.Error())
 	}
 	options := ModelOptions(s)
-	options.OnAnswer, options.OnElsewhere = c.answered, e.hears(c)
+	options.OnAnswer, options.OnElsewhere, options.Clock = c.answered, e.hears(c), c.clock
 	options.OnChange, options.Logger = func(s model.State) { c.modelChanged(e, s); e.loading.changed(s) }, c.log
 	var runtime *model.Runtime
 	var generator completion.Generator

@@ -67,8 +67,11 @@ func (c *Core) EngineStatus() (lsp.ModelStatus, lsp.CompletionStatus) {
 	}
 	state, r := e.runtime.State(), e.runtime.Metrics()
 	of.Phase = string(state.Phase)
-	if state.Err != nil {
+	switch {
+	case state.Err != nil:
 		of.Problem = state.Err.Error()
+	case state.Full:
+		of.Problem = state.Warning
 	}
 	of.Sent, of.Failed, of.Stopped, of.NotSent, of.Waiting, of.Reloaded = r.Sent, r.Failed, r.Stopped, r.NotSent, r.Waiting, r.Unstuck
 	of.FirstTokenP50, of.FirstTokenP95 = millis(r.FirstTokenP50), millis(r.FirstTokenP95)

@@ -61,7 +61,7 @@ func (c *Core) noteOf(e *generation, asked ConfiguredModel) (lsp.NoteModel, []ls
 	state := e.runtime.State()
 	switch state.Phase {
 	case model.Ready:
-		note.State, note.Reason = lsp.ModelReady, state.Warning
+		note.State, note.Reason, note.Full = lsp.ModelReady, state.Warning, state.Full
 	case model.Unknown, model.Loading:
 		note.State = lsp.ModelLoading
 	}

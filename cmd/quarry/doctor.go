@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -52,7 +53,11 @@ func (a *app) doctor(ctx context.Context) error {
 	s, problems := a.Settings()
 	findings := []model.Finding{settingsFinding(s, problems)}
 	known, now := engines.LookElsewhere(ctx, s), engines.RunningNow(a.StateDir, s)
+	tick := time.NewTicker(waitingEvery)
+	answered := waiting(a.Stderr, serverNamed(s), time.Now(), tick.C)
 	findings = append(findings, modelFindings(ctx, now.Settings, known)...) // as they ask them: else a model were loaded anew
+	answered()
+	tick.Stop()
 	asked := engines.ModelOf(s, known)
 	findings = append(findings, remoteFindings(s, asked)...)
 	if f, ok := a.adviceFinding(ctx, s, findings); ok {
@@ -85,6 +90,41 @@ func (a *app) doctor(ctx context.Context) error {
 		return cli.ErrSilent
 	}
 	return nil
+}
+
+// waitingEvery is how often it is said for whom doctor waits.
+const waitingEvery = 5 * time.Second
+
+// waiting says at each tick for whom doctor waits, and since when, until answered is called.
+func waiting(to io.Writer, server string, since time.Time, tick <-chan time.Time) (answered func()) {
+	over, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case now := <-tick:
+				fmt.Fprintf(to, "waiting for %s: %.0f s so far, at most %.0f\n", server, now.Sub(since).Seconds(), doctorTimeout.Seconds())
+			case <-over:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(over)
+		<-ended
+	}
+}
+
+// serverNamed is the model server of the settings in words.
+func serverNamed(s settings.Settings) string {
+	u, err := model.ParseEndpoint(s.Ollama.URL, true)
+	switch {
+	case err != nil:
+		return "the model server"
+	case engines.OwnsModels(s):
+		return "Ollama at " + u.Host
+	}
+	return "the model server at " + u.Host
 }
 
 func settingsFinding(s settings.Settings, problems []settings.Problem) model.Finding {

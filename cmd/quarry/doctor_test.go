@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"quarry/cmd/internal/engines"
@@ -229,5 +231,47 @@ func TestWrapped(t *testing.T) {
 		if got := strings.Join(wrapped(test.text, test.width), "\n"); got != test.want {
 			t.Errorf("%q at %d: %q", test.text, test.width, got)
 		}
+	}
+}
+
+// A server whose list of models answers and whose models do not is said to be silent, also where the user ends the check-up
+// before its time is over, and who waits learns for whom.
+func TestDoctorOfASilentServer(t *testing.T) {
+	fake := modeltest.NewServer(t)
+	fake.SetModels(modeltest.Model{Name: "team-model"}, modeltest.Model{Name: "granite-embedding:30m"})
+	ctx, end := context.WithCancel(t.Context())
+	hold := make(chan struct{})
+	defer close(hold)
+	fake.Script(func(modeltest.Request) modeltest.Answer {
+		end() // as a SIGTERM does
+		return modeltest.Answer{Hold: hold}
+	})
+	userSettings(t, `{"model": "team-model", "ollama": {"api": "openai", "url": "`+fake.URL+`"}}`)
+	withoutHost(t)
+	var text, errs strings.Builder
+	code := run(ctx, []string{"doctor", "--json", "--state-dir", t.TempDir(), "--workspace", t.TempDir()}, strings.NewReader(""), &text, &errs)
+	var out doctorOutput
+	if err := json.Unmarshal([]byte(text.String()), &out); err != nil {
+		t.Fatalf("%v:\n%s%s", err, text.String(), errs.String())
+	}
+	host, seen := strings.TrimPrefix(fake.URL, "http://"), 0
+	for _, f := range out.Findings {
+		if strings.Contains(f.Detail, "context ") && strings.Contains(f.Detail, "cancel") {
+			t.Errorf("%+v", f)
+		}
+		if (f.Name == model.FillsIn || f.Name == "embedding model") && strings.HasSuffix(f.Detail, "ended before "+host+" had answered") && f.Fix != "" {
+			seen++
+		}
+	}
+	if code == 0 || seen != 2 {
+		t.Errorf("exit code %d, %d findings say so:\n%s", code, seen, text.String())
+	}
+
+	tick, began := make(chan time.Time), time.Unix(1_800_000_000, 0)
+	answered := waiting(&errs, "the model server at "+host, began, tick)
+	tick <- began.Add(10 * time.Second)
+	answered()
+	if want := "waiting for the model server at " + host + ": 10 s so far, at most 120\n"; !strings.HasSuffix(errs.String(), want) {
+		t.Errorf("%q, want %q", errs.String(), want)
 	}
 }

@@ -64,6 +64,16 @@ const tries = 5
 // ErrSum: what came is not the file that was asked for. Nothing of it is kept.
 var ErrSum = errors.New("the server's file has another sum than the catalogue names")
 
+// A RoomError says that the disk of a folder has fewer bytes left than are needed. Nothing was fetched.
+type RoomError struct {
+	Dir        string
+	Need, Left int64
+}
+
+func (e *RoomError) Error() string {
+	return fmt.Sprintf("make room: %d bytes more are needed, and the disk of %s has %d left", e.Need, e.Dir, e.Left)
+}
+
 // fetch is a File on its way.
 type fetch struct {
 	File
@@ -124,7 +134,7 @@ func Fetch(ctx context.Context, f File, dir string, opt Options) (path string, e
 	}
 	defer t.close()
 	if free, ok := t.room(dir); ok && free < f.Size-t.have+t.Beside {
-		return "", fmt.Errorf("make room: %s needs %d MB more, and the disk of %s has %d MB left", f.URL, (f.Size-t.have+t.Beside)>>20, dir, free>>20)
+		return "", &RoomError{Dir: dir, Need: f.Size - t.have + t.Beside, Left: free}
 	}
 	err = t.parts(ctx)
 	if errors.Is(err, errNoRanges) {
@@ -437,8 +447,16 @@ func (t *fetch) read(ctx context.Context, from, to int64, note func(upTo int64) 
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusBadGateway, http.StatusGatewayTimeout, http.StatusInternalServerError:
 		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
 		return 0, &laterError{errors.New(resp.Status), time.Duration(seconds) * time.Second}
+	case http.StatusRequestedRangeNotSatisfiable:
+		if err := t.offered(resp, from); err != nil {
+			return 0, &finalError{err}
+		}
+		return 0, &finalError{errors.New(resp.Status)}
 	default:
 		return 0, &finalError{errors.New(resp.Status)}
+	}
+	if err := t.offered(resp, from); err != nil { // before a byte of it is kept
+		return 0, &finalError{err}
 	}
 	buf := make([]byte, 64<<10)
 	in := io.LimitReader(watched{body, stalled, t.Stall}, to-from)
@@ -479,6 +497,34 @@ func (t *fetch) read(ctx context.Context, from, to int64, note func(upTo int64) 
 	}
 }
 
+// offered fails if an answer to a request for the bytes from there on is not of a file of the right length, or begins
+// elsewhere, as far as its header says.
+func (t *fetch) offered(resp *http.Response, from int64) error {
+	begin, length := from, int64(-1)
+	if resp.StatusCode == http.StatusOK {
+		if resp.ContentLength > 0 {
+			length = resp.ContentLength
+		}
+	} else {
+		unit, rest, _ := strings.Cut(resp.Header.Get("Content-Range"), " ")
+		span, total, whole := strings.Cut(rest, "/")
+		if n, err := strconv.ParseInt(total, 10, 64); whole && strings.EqualFold(unit, "bytes") && err == nil {
+			length = n
+		}
+		first, _, _ := strings.Cut(span, "-")
+		if n, err := strconv.ParseInt(first, 10, 64); err == nil {
+			begin = n
+		}
+	}
+	switch {
+	case length >= 0 && length != t.Size:
+		return fmt.Errorf("the server's file has %d bytes, and the catalogue says %d: correct url or download there", length, t.Size)
+	case begin != from:
+		return fmt.Errorf("the server sends its file from byte %d, and was asked for it from byte %d: put the file where parts are sent right", begin, from)
+	}
+	return nil
+}
+
 // watched puts the alarm off with every byte.
 type watched struct {
 	io.Reader
@@ -502,7 +548,11 @@ func (t *fetch) finish(ctx context.Context, path string) error {
 		return err
 	}
 	if sum != t.SHA256 {
-		return errors.Join(fmt.Errorf("%s: %w: %s, not %s", t.URL, ErrSum, sum, t.SHA256), Discard(path))
+		next := ""
+		if len(t.begun) > 0 { // it may have come from another address
+			next = "; some of it was kept from before and is gone now: try again, which begins anew"
+		}
+		return errors.Join(fmt.Errorf("%s: %w: %s, not %s%s", t.URL, ErrSum, sum, t.SHA256, next), Discard(path))
 	}
 	if err := rename(path+".part", path); err != nil {
 		return err

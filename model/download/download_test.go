@@ -230,7 +230,7 @@ func TestRefusals(t *testing.T) {
 		}, "another sum"},
 		"a shorter file": {func(w http.ResponseWriter, r *http.Request) {
 			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content[:size-1000]))
-		}, "416"},
+		}, fmt.Sprintf("the server's file has %d bytes", size-1000)},
 		"absent":    {plain(http.StatusNotFound), "404"},
 		"forbidden": {plain(http.StatusForbidden), "403"},
 		"unsafe redirect": {func(w http.ResponseWriter, r *http.Request) {
@@ -300,7 +300,8 @@ func TestFullDisk(t *testing.T) {
 	s := serve(t, whole)
 	dir := t.TempDir()
 	_, err := download.Fetch(t.Context(), file(s.URL), dir, download.Options{Free: func(string) (int64, bool) { return size - 1, true }})
-	if err == nil || !strings.Contains(err.Error(), "left") {
+	var full *download.RoomError
+	if !errors.As(err, &full) || *full != (download.RoomError{Dir: dir, Need: size, Left: size - 1}) {
 		t.Errorf("%v", err)
 	}
 	if _, err := download.Fetch(t.Context(), file(s.URL), dir, download.Options{Beside: 1, Free: func(string) (int64, bool) { return size, true }}); err == nil || !strings.Contains(err.Error(), "make room") {
@@ -309,6 +310,65 @@ func TestFullDisk(t *testing.T) {
 	if _, err := download.Fetch(t.Context(), file(s.URL), dir, download.Options{Free: func(string) (int64, bool) { return size, true }}); err != nil {
 		t.Error(err)
 	}
+}
+
+// A file of another length, or one that is sent from elsewhere than was asked for, is refused before a byte of it is kept, so
+// that the right one comes whole from another address.
+func TestWrongFile(t *testing.T) {
+	page := []byte(strings.Repeat("not here ", 20))
+	ranged := func(span string, body []byte) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Range", "bytes "+span)
+			w.WriteHeader(http.StatusPartialContent)
+			_, _ = w.Write(body) // who has hung up needs nothing
+		}
+	}
+	length := fmt.Sprintf("the server's file has 180 bytes, and the catalogue says %d: correct url or download there", size)
+	for name, test := range map[string]struct {
+		answer http.HandlerFunc
+		says   string
+	}{
+		"a page, as a part": {ranged("0-179/180", page), length},
+		"a page":            {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(page) }, length},
+		"a page that is short": {func(w http.ResponseWriter, r *http.Request) {
+			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(page))
+		}, length},
+		"nothing there": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Range", "bytes */180")
+			w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+		}, length},
+		"shifted": {ranged(fmt.Sprintf("1-%d/%d", size-1, size), content[1:]), "from byte 1, and was asked for it from byte 0"},
+	} {
+		s, dir := serve(t, test.answer), t.TempDir()
+		if _, err := download.Fetch(t.Context(), file(s.URL), dir, download.Options{Parallel: 1}); err == nil || !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if left, err := download.FindLeft(dir); err != nil || len(left) > 0 && left[0].Bytes > 0 {
+			t.Errorf("%s: kept %+v, %v", name, left, err)
+		}
+		path, err := download.Fetch(t.Context(), file(serve(t, whole).URL), dir, download.Options{})
+		if err != nil {
+			t.Fatalf("%s, then the right one: %v", name, err)
+		}
+		fetched(t, path)
+	}
+}
+
+// What is wrong and was kept from before is gone after one more try, which says so.
+func TestWrongFromBefore(t *testing.T) {
+	s, dir := serve(t, whole), t.TempDir()
+	at := filepath.Join(dir, file(s.URL).SHA256)
+	if err := errors.Join(os.WriteFile(at+".part", make([]byte, 180), 0o600), os.WriteFile(at+".parts", fmt.Appendf(nil, "%d 0 180\n", part), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := download.Fetch(t.Context(), file(s.URL), dir, download.Options{Part: part}); !errors.Is(err, download.ErrSum) || !strings.Contains(err.Error(), "try again, which begins anew") {
+		t.Errorf("%v", err)
+	}
+	path, err := download.Fetch(t.Context(), file(s.URL), dir, download.Options{Part: part})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fetched(t, path)
 }
 
 // Only one at a time fetches a file.

@@ -235,9 +235,14 @@ func (c *ollama) explainPull(err error, name string) error {
 // noSpace is how systems say that a disk is full.
 var noSpace = []string{"no space left", "not enough space on the disk", "disk quota exceeded"}
 
+// DiskFull is whether an error says that a disk is full.
+func DiskFull(err error) bool {
+	return err != nil && slices.ContainsFunc(noSpace, func(w string) bool { return strings.Contains(err.Error(), w) })
+}
+
 // explainFull is explain for what Ollama cannot write.
 func (c *ollama) explainFull(err error) error {
-	if err != nil && slices.ContainsFunc(noSpace, func(w string) bool { return strings.Contains(err.Error(), w) }) {
+	if DiskFull(err) {
 		return &problem{kind: ErrServer, what: "Ollama's disk is full", fix: "make room, or set OLLAMA_MODELS for Ollama to another disk", cause: err}
 	}
 	return c.explain(err)
@@ -449,6 +454,9 @@ func FindUnfinished(list []Installed) (left []Unfinished) {
 
 // IsKept is whether an Unfinished of this name is one that is Kept.
 func IsKept(name string) bool { return strings.HasSuffix(name, keptMark) }
+
+// IsTrial is whether an Unfinished of this name is one that an Import had on trial.
+func IsTrial(name string) bool { return strings.HasSuffix(name, trialMark) }
 
 // Copy gives an installed model a second name.
 func (l *Library) Copy(ctx context.Context, from, to string) error {

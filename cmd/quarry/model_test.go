@@ -357,7 +357,7 @@ func TestModelClean(t *testing.T) {
 	for _, want := range []string{
 		"a:1b-quarry-before is a:1b as it was before a download that was ended (2.1 GB): `quarry model pull a:1b` goes on, `quarry model clean` removes it",
 		"b:1b-quarry-before is the one before b:1b, which was fetched and not tried (2.1 GB): `quarry model pull b:1b` goes on\n",
-		"c:quarry-trial is the trial of c, of a download that was ended", "nothing: left of a download",
+		"c:quarry-trial is the trial of c, of an import that was ended", "nothing: left of a download",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("without %q:\n%s", want, out)

@@ -80,6 +80,10 @@ func (m *Models) Leftovers(ctx context.Context, have []model.Installed) ([]Lefto
 			l.What = "the one before " + u.Of + ", which was fetched and not tried"
 		case u.Kept:
 			l.What = u.Of + " as it was before a download that was ended"
+		case model.IsTrial(u.Name): // a pull has none: it came as a file
+			if l.Resume = m.reimport(u.Of); l.Resume == "" {
+				l.What = "the trial of " + u.Of + ", of an import that was ended"
+			}
 		}
 		list = append(list, l)
 	}
@@ -91,12 +95,9 @@ func (m *Models) Leftovers(ctx context.Context, have []model.Installed) ([]Lefto
 		e, known := m.Catalogue.BySum(f.SHA256)
 		l := Leftover{Path: f.Path, Of: e.Name, Bytes: f.Bytes, Removable: true, What: "a file that no catalogue names any more"}
 		if known {
-			l.What, l.Resume = fmt.Sprintf("%s of %s of %s", catalogue.Gigabytes(f.Bytes), catalogue.Gigabytes(e.Download), e.Name), "quarry model pull "+e.Name
+			l.What, l.Resume = fmt.Sprintf("%s of %s of %s", catalogue.Gigabytes(f.Bytes), catalogue.Gigabytes(e.Download), e.Name), fetching(e)
 			if f.Whole {
 				l.What = e.Name + ", whole, which failed its trial or was not tried"
-			}
-			if e.Library {
-				l.Resume += " --direct"
 			}
 		}
 		list = append(list, l)
@@ -131,8 +132,9 @@ func (m *Models) ofPulls(ctx context.Context, have []model.Installed) (list []Le
 	sure, folder, orphans := m.orphans(ctx)
 	for _, p := range ended {
 		l := Leftover{Of: p.Name, Removable: true, notes: []*pulled{p}}
-		if e, known := m.Catalogue.Find(p.Name); !p.Imported || known && (e.Library || e.URL != "") {
-			l.Resume = "quarry model pull " + p.Name
+		l.Resume = "quarry model pull " + p.Name
+		if p.Imported {
+			l.Resume = m.reimport(p.Name)
 		}
 		rest := orphans[:0:0]
 		for _, o := range orphans {
@@ -159,6 +161,18 @@ func (m *Models) ofPulls(ctx context.Context, have []model.Installed) (list []Le
 		list = append(list, l)
 	}
 	return list
+}
+
+// reimport is the command that brings a model again that came as a file, "" where that was one of the user's: quarry does not
+// know where it is.
+func (m *Models) reimport(name string) string {
+	switch e, known := m.Catalogue.Find(name); {
+	case known && e.URL != "":
+		return fetching(e)
+	case known && e.Library:
+		return "quarry model pull " + e.Name
+	}
+	return ""
 }
 
 // orphans are the files of no model in Ollama's folder, which is known of one on this machine; sure says that Ollama has said

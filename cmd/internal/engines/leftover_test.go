@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"quarry/lsp/settings"
+	"quarry/model"
+	"quarry/model/catalogue"
 	"quarry/model/modeltest"
 )
 
@@ -133,6 +135,23 @@ func TestFilesOfNotes(t *testing.T) {
 	for _, l := range left {
 		if l.Of == "mine:1b" && (l.Resume != "" || l.Next() != "`quarry model clean` removes it") {
 			t.Errorf("%+v", l)
+		}
+	}
+}
+
+// Who is told to go on with what was ended is told the command that brought it: a file of the user's can only be imported again,
+// one that a catalogue names is fetched as it was.
+func TestWhatGoesOnWithATrial(t *testing.T) {
+	m, _ := leftModels(t)
+	m.Catalogue.Models = append(m.Catalogue.Models, catalogue.Entry{Name: "ours:7b", Use: catalogue.ForCompletion, URL: "https://models.example/a.gguf", SHA256: digestOf("a"), Download: 1})
+	for name, want := range map[string]Leftover{
+		"mine:1b-quarry-trial":        {What: "the trial of mine:1b, of an import that was ended"},
+		"ours:7b-quarry-trial":        {What: "the trial of ours:7b, of a download that was ended", Resume: "quarry model pull ours:7b"},
+		"granite4:micro-quarry-trial": {What: "the trial of granite4:micro, of a download that was ended", Resume: "quarry model pull granite4:micro --direct"},
+	} {
+		list, err := m.Leftovers(t.Context(), []model.Installed{{Name: name, Bytes: 1}})
+		if err != nil || len(list) != 1 || list[0].What != want.What || list[0].Resume != want.Resume || !list[0].Removable {
+			t.Errorf("%s: %+v, %v", name, list, err)
 		}
 	}
 }

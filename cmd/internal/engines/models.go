@@ -195,7 +195,13 @@ func (m *Models) Fetch(ctx context.Context, name string, direct bool, report Doi
 	path, err := download.Fetch(ctx, file, dir, download.Options{
 		Report: func(done int64) { report("fetching "+e.Name, done, e.Download) }, Free: m.free, Beside: beside,
 	})
-	if err != nil {
+	var room *download.RoomError
+	switch {
+	case errors.As(err, &room):
+		return fmt.Errorf("make room: %s needs %s more, and the disk of %s has %s left", e.Name, catalogue.Gigabytes(room.Need), room.Dir, catalogue.Gigabytes(room.Left))
+	case model.DiskFull(err):
+		return fmt.Errorf("make room, the disk of %s is full: what came of %s is kept, and `%s` goes on with it (%w)", dir, e.Name, fetching(e), err)
+	case err != nil:
 		return err
 	}
 	// The file itself is not kept: Ollama has a copy.
@@ -203,6 +209,14 @@ func (m *Models) Fetch(ctx context.Context, name string, direct bool, report Doi
 		return err
 	}
 	return download.Discard(path)
+}
+
+// fetching is the command that fetches the file of a model.
+func fetching(e catalogue.Entry) string {
+	if e.Library {
+		return "quarry model pull " + e.Name + " --direct"
+	}
+	return "quarry model pull " + e.Name
 }
 
 // Import is the library's, for what the catalogue knows of the model.

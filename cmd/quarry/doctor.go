@@ -63,9 +63,8 @@ func (a *app) doctor(ctx context.Context) error {
 	if f, ok := a.adviceFinding(ctx, s, findings); ok {
 		findings = append(findings, f)
 	}
-	if _, err := engines.LoadCatalogue(); err != nil {
-		fix, why, _ := strings.Cut(err.Error(), ": ")
-		findings = append(findings, model.Finding{Name: "catalogue", Detail: why, Fix: fix + ": until then no model is advised, fetched or tried"})
+	if f, ok := catalogueFinding(); ok {
+		findings = append(findings, f)
 	}
 	if f, ok := a.unfinishedFinding(ctx, s); ok {
 		findings = append(findings, f)
@@ -90,6 +89,20 @@ func (a *app) doctor(ctx context.Context) error {
 		return cli.ErrSilent
 	}
 	return nil
+}
+
+// catalogueFinding says what is wrong with the user's own catalogue; ok is false if nothing is. An entry that is left out is
+// no failure: the rest counts.
+func catalogueFinding() (f model.Finding, ok bool) {
+	known, err := engines.LoadCatalogue()
+	switch {
+	case err != nil:
+		fix, why, _ := strings.Cut(err.Error(), ": ")
+		return model.Finding{Name: "catalogue", Detail: why, Fix: fix + ": until then no model is advised, fetched or tried"}, true
+	case len(known.Wrong) > 0:
+		return model.Finding{Name: "catalogue", OK: true, Detail: strings.Join(known.Faults(), "; "), Fix: "correct " + engines.CataloguePath() + ", the rest of it counts"}, true
+	}
+	return f, false
 }
 
 // waitingEvery is how often it is said for whom doctor waits.

@@ -234,6 +234,34 @@ func TestWrapped(t *testing.T) {
 	}
 }
 
+// An entry of the user's own catalogue that is wrong is named by doctor and by the catalogue itself, and costs nothing else; one
+// that allows no library is fetched from none.
+func TestAWrongEntryOfTheCatalogueIsSaid(t *testing.T) {
+	fake := modeltest.NewServer(t)
+	fake.SetModels(modeltest.Model{Name: "granite4:micro"}, modeltest.Model{Name: "granite-embedding:30m"})
+	fake.ScriptEmbed(countLetters)
+	userSettings(t, "{}")
+	t.Setenv("OLLAMA_HOST", fake.URL)
+	own := `{"version": 1, "models": [{"name": "bad:1b", "use": "completion", "memory": -1}, {"name": "ours:7b", "use": "completion", "memory": 1}]}`
+	if err := os.WriteFile(engines.CataloguePath(), []byte(own), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const says = "model 1 (bad:1b) is left out: memory is below 0"
+	if code, _, found := doctor(t); code != 0 || found["catalogue"].Detail != says || !strings.HasPrefix(found["catalogue"].Fix, "correct ") {
+		t.Errorf("exit code %d: %+v", code, found["catalogue"])
+	}
+	if code, out, errs := answering(t, "", "model", "catalogue"); code != 0 || !strings.Contains(out, "\n- "+says) || !strings.Contains(out, "ours:7b") || strings.Contains(out, "\nbad:1b") {
+		t.Errorf("%d: %s%s", code, out, errs)
+	}
+	var listed catalogueOutput
+	if code, out, errs := answering(t, "", "model", "catalogue", "--json"); code != 0 || json.Unmarshal([]byte(out), &listed) != nil || !slices.Equal(listed.Wrong, []string{says}) {
+		t.Errorf("%d: %s%s", code, out, errs)
+	}
+	if code, _, errs := answering(t, "", "model", "pull", "ours:7b"); code == 0 || !strings.Contains(errs, `add "library": true to ours:7b in `) {
+		t.Errorf("%d: %s", code, errs)
+	}
+}
+
 // A server whose list of models answers and whose models do not is said to be silent, also where the user ends the check-up
 // before its time is over, and who waits learns for whom.
 func TestDoctorOfASilentServer(t *testing.T) {

@@ -311,6 +311,8 @@ func (a *app) rows(rows [][]string) (lines []string) {
 type catalogueOutput struct {
 	catalogue.List
 	Advice catalogue.Advice `json:"advice"`
+	// Wrong says what of the user's own catalogue is left out, and why.
+	Wrong []string `json:"wrong"`
 }
 
 func (a *app) modelCatalogue(ctx context.Context) error {
@@ -327,7 +329,7 @@ func (a *app) modelCatalogue(ctx context.Context) error {
 		advice, _, _ = m.AdviseTried(ctx) // without Ollama nothing is installed
 	}
 	if a.JSON {
-		return a.PrintJSON(catalogueOutput{known, advice})
+		return a.PrintJSON(catalogueOutput{known, advice, known.Faults()})
 	}
 	rows := [][]string{{"MODEL", "FOR", "BITS", "FETCHES", "TAKES", "LICENCE"}}
 	for _, e := range known.Models {
@@ -353,6 +355,12 @@ func (a *app) modelCatalogue(ctx context.Context) error {
 	}
 	for _, line := range wrapped(best, columns) {
 		fmt.Fprintln(a.Stdout, line)
+	}
+	if len(known.Wrong) > 0 {
+		fmt.Fprintf(a.Stdout, "\nCorrect %s, the rest of it counts:\n", engines.CataloguePath())
+		for _, wrong := range known.Faults() {
+			fmt.Fprintln(a.Stdout, "- "+wrong)
+		}
 	}
 	return nil
 }

@@ -45,8 +45,8 @@ func TestHostileCatalogues(t *testing.T) {
 		return `{"version": 1, "models": [{"name": "evil", "use": "completion", "download": 1, ` + more + `}]}`
 	}
 	for _, tt := range []struct{ text, says string }{
-		{`{"version": 1, "models": [{"name": "qwen3-coder:480b-cloud", "use": "completion"}]}`, "runs on other machines"},
-		{`{"version": 1, "models": [{"name": "qwen3-coder:Cloud ", "use": "completion"}]}`, "runs on other machines"},
+		{`{"version": 1, "models": [{"name": "evil:cloud", "use": "completion"}]}`, "runs on other machines"},
+		{`{"version": 1, "models": [{"name": "evil:Cloud ", "use": "completion"}]}`, "runs on other machines"},
 		{entry(`"url": "http://models.example/x", "sha256": "` + sum + `"`), "over https"},
 		{entry(`"url": "file:///etc/passwd", "sha256": "` + sum + `"`), "over https"},
 		{entry(`"url": "http://127.0.0.1.models.example/x", "sha256": "` + sum + `"`), "over https"},
@@ -58,7 +58,13 @@ func TestHostileCatalogues(t *testing.T) {
 		if err := os.WriteFile(engines.CataloguePath(), []byte(tt.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		code, _, errs := answering(t, "", "model", "pull", "evil", "--yes", "--ollama", server.URL, "--state-dir", t.TempDir())
+		name := "evil"
+		for _, cloud := range []string{"evil:cloud", "evil:Cloud "} {
+			if strings.Contains(tt.text, `"`+cloud+`"`) {
+				name = cloud
+			}
+		}
+		code, _, errs := answering(t, "", "model", "pull", name, "--yes", "--ollama", server.URL, "--state-dir", t.TempDir())
 		if code != 1 || !strings.Contains(errs, tt.says) {
 			t.Errorf("%.200s: exit code %d, %s", tt.text, code, errs)
 		}

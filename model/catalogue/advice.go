@@ -119,8 +119,7 @@ func (c *List) of(use string, have []model.Installed, named string) (list []Choi
 		return have[at], true
 	}
 	for _, e := range c.Models {
-		if e.Use == use {
-			_, ok := installed(e.Name)
+		if _, ok := installed(e.Name); e.Use == use && (ok || e.Fetched()) {
 			list = append(list, Choice{Entry: e, Installed: ok})
 		}
 	}

@@ -147,15 +147,71 @@ func TestOwnCatalogue(t *testing.T) {
 		t.Errorf("%+v: the user's entry replaces the shipped one", e)
 	}
 	for text, says := range map[string]string{
-		`{`:                              "no catalogue",
-		`{"version": 2}`:                 "version 2",
-		`{"version": 1, "models": [{}]}`: "no name",
-		`{"version": 1, "models": [{"name": "x", "use": "chat"}]}`:                       `use is "chat"`,
-		`{"version": 1, "models": [{"name": "x:cloud", "use": "completion"}]}`:           "other machines",
-		`{"version": 1, "models": [{"name": "x", "use": "completion", "url": "https"}]}`: "wants the sha256",
+		`{`:                            "no catalogue, line 1",
+		`[]`:                           `no catalogue: write it as {"version": 1, "models": [...]}`,
+		`null`:                         "no catalogue: write it as",
+		`{"version": 1, "models": {}}`: "models is no list, write it as",
+		`{"version": 2}`:               "version 2",
+		`{}`:                           "version 0",
 	} {
 		if _, err := catalogue.Load([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// An entry that is wrong is named with what is, and costs only itself.
+func TestWrongEntries(t *testing.T) {
+	sum := strings.Repeat("a", 64)
+	for entry, says := range map[string]string{
+		`{}`:                           "model 2 is left out: it has no name",
+		`{"name": "x", "use": "chat"}`: `model 2 (x) is left out: use is "chat"`,
+		`{"name": "x:cloud", "use": "completion"}`:                       "other machines",
+		`{"name": "x", "use": "completion", "url": "https://a.example"}`: "wants the sha256",
+		`{"name": "x", "use": "completion", "download": -1}`:             "download is below 0",
+		`{"name": "x", "use": "completion", "memory": -1}`:               "memory is below 0",
+		`{"name": "x", "use": "completion", "context": -1}`:              "context is below 0",
+		`{"name": "x", "use": "completion", "bits": -1}`:                 "bits is below 0",
+		`{"name": "x", "use": "completion", "download": "4 GB"}`:         "model 2 (x) is left out: download is of the kind \"string\", and must be a whole number",
+		`{"name": 7, "use": "completion"}`:                               "name is of the kind \"number\", and must be a text",
+		`{"name": "x", "use": "completion", "library": "yes"}`:           "library is of the kind \"string\", and must be true or false",
+		`{"name": "x", "use": "completion", "sha": "aa"}`:                `model 2 (x) is left out: unknown field "sha"`,
+		`[]`: "it is of the kind \"array\", and must be an object with name and use",
+		`{"name": "good:latest", "use": "completion"}`:                                                                                 "it is there twice, and the first one counts",
+		`{"name": "x", "use": "completion", "sha256": "` + strings.ToUpper(sum) + `"}`:                                                 "64 small hexadecimal digits",
+		`{"name": "x", "use": "completion", "digest": "sha256:AB"}`:                                                                    "no beginning of a sha256",
+		`{"name": "x", "use": "completion", "download": 1, "url": "http://a.example/x", "sha256": "` + sum + `"}`:                      "models come over https",
+		`{"name": "x", "use": "completion", "url": "https://a.example/x", "sha256": "` + sum + `"}`:                                    "names no size",
+		`{"name": "x", "use": "completion", "download": 1, "url": "https://a.example/x", "sha256": "` + strings.ToUpper(sum) + `"}`:    "64 small hexadecimal digits",
+		`{"name": "x", "use": "completion", "download": 1, "url": "https://a.example/x", "sha256": "` + strings.Repeat("a", 63) + `"}`: "64 small hexadecimal digits",
+	} {
+		c, err := catalogue.Load([]byte(`{"version": 1, "models": [{"name": "good", "use": "completion", "library": true}, ` + entry + `, {"name": "last", "use": "search"}]}`))
+		if err != nil || len(c.Wrong) != 1 || !strings.Contains(c.Wrong[0].Says, says) {
+			t.Errorf("%s: %q, %v", entry, c.Wrong, err)
+		}
+		if len(c.Models) != len(shipped(t).Models)+2 || c.Models[0].Name != "good" || c.Models[1].Name != "last" {
+			t.Errorf("%s costs others: %+v", entry, c.Models)
+		}
+	}
+	c, err := catalogue.Load([]byte(`{"version": 1, "modells": [], "advice": {}, "models": [{"name": "granite4:micro", "use": "completion", "memory": -1}]}`))
+	if e, ok := c.Find("granite4:micro"); err != nil || len(c.Wrong) != 2 || !strings.Contains(c.Faults()[0], `no key "modells"`) || !ok || e.SHA256 == "" || c.Refused("granite4:micro:latest") != "" || c.Refused("Granite4:micro") == "" || c.Refused("granite4.1:3b") != "" {
+		t.Errorf("%q, %v, %+v: the shipped entry stays", c.Wrong, err, e)
+	}
+}
+
+// What may be fetched from nowhere is recommended only where it is.
+func TestWhatMayNotBeFetched(t *testing.T) {
+	for entry, want := range map[string]string{`"about": ""`: "granite4.1:3b", `"library": true`: "ours:7b", `"digest": "sha256:ab"`: "ours:7b"} {
+		c, err := catalogue.Load([]byte(`{"version": 1, "models": [{"name": "ours:7b", "use": "completion", "memory": 1, ` + entry + `}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := catalogue.Machine{Memory: 64e9, Processors: 8, SIMD: "AVX2"}
+		if got := c.Advise(m, m.Budget(), nil, catalogue.Wants{}).Completion.Name; got != want {
+			t.Errorf("%s: %s", entry, got)
+		}
+		if got := c.Advise(m, m.Budget(), []model.Installed{{Name: "ours:7b"}}, catalogue.Wants{}).Completion.Name; got != "ours:7b" {
+			t.Errorf("%s: %s, although Ollama has it", entry, got)
 		}
 	}
 }

@@ -155,13 +155,22 @@ func (f *File) Check() error {
 	if !secure(u) {
 		return fmt.Errorf("%s: models come over https, or over http from this machine", f.URL)
 	}
-	if sum, err := hex.DecodeString(f.SHA256); err != nil || len(sum) != sha256.Size || f.SHA256 != strings.ToLower(f.SHA256) {
+	if !IsSum(f.SHA256) {
 		return fmt.Errorf("%s: the catalogue's sha256 %q has not 64 small hexadecimal digits", f.URL, f.SHA256)
 	}
 	if f.Size <= 0 {
 		return fmt.Errorf("%s: the catalogue names no size", f.URL)
 	}
 	return nil
+}
+
+// SumDigits is how many digits a sum has.
+const SumDigits = 2 * sha256.Size
+
+// IsSum is whether a text is a sha256 as a File has it.
+func IsSum(text string) bool {
+	_, err := hex.DecodeString(text)
+	return err == nil && len(text) == SumDigits && text == strings.ToLower(text)
 }
 
 // secure is whether nobody on the way can read or change what comes from u.

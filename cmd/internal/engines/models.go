@@ -174,7 +174,13 @@ type Doing func(what string, done, total int64)
 // Fetch brings a model to Ollama, from its library or, where that has none or direct asks for
 // it, as a file. try looks at it; a model that was there keeps its name until try answers nil.
 func (m *Models) Fetch(ctx context.Context, name string, direct bool, report Doing, try func(name string) error) error {
-	e, _ := m.Catalogue.Find(name)
+	e, known := m.Catalogue.Find(name)
+	if why := m.Catalogue.Refused(name); why != "" {
+		return fmt.Errorf("correct %s: %s", CataloguePath(), why)
+	}
+	if known && !e.Fetched() {
+		return fmt.Errorf("add \"library\": true to %s in %s, or a url and sha256: without them it is not fetched, since Ollama's library may have another model of that name", e.Name, CataloguePath())
+	}
 	if direct && e.URL == "" {
 		return fmt.Errorf("leave --direct out, or add the url and sha256 of %s to %s: the catalogue names no file of it", name, CataloguePath())
 	}

@@ -400,3 +400,15 @@ func TestLead(t *testing.T) {
 		t.Errorf("typing moved the window to %d, %q", typed.start, typed.lead)
 	}
 }
+
+// Only a name that says it is taken for a model that fills in the middle.
+func TestCompletesByItsName(t *testing.T) {
+	for name, want := range map[string]bool{
+		"qwen2.5-coder:7b": true, "Qwen3-Coder:30b": true, "granite4.1:8b": true, "starcoder2:3b": true, "codellama:7b-code": true, "deepseek-coder-v2:16b": true, "codestral:22b": true,
+		"qwen3:8b": false, "qwen2.5-vl:7b": false, "llama3.2:3b": false, "gemma3:4b": false, "mine:1b": false, "": false,
+	} {
+		if got := Completes(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

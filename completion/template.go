@@ -176,6 +176,15 @@ func (c Choice) templates(model string) []*Template {
 	return append(likely, others...)
 }
 
+// Completes is whether a model's name alone says that it was trained to fill in the middle: it holds a family's name, or says
+// of a family that it is the coder among its models. Others may have the tags and no use for them.
+func Completes(model string) bool {
+	model = strings.ToLower(model)
+	return slices.ContainsFunc(templates, func(t *Template) bool {
+		return t.isNamedIn(model) && (strings.Contains(model, t.Name) || strings.Contains(model, "coder"))
+	})
+}
+
 func (t *Template) isNamedIn(model string) bool { return t.longestIn(model) > 0 }
 
 // longestIn is the length of the longest of the family's names in a model's.

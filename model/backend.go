@@ -90,8 +90,8 @@ type facts struct {
 	quant  string
 	// chatless: its template has no place for a system's words or for turns. tools: it knows tools.
 	chatless, tools bool
-	// embeds: it is for embedding, and generates nothing.
-	embeds bool
+	// embeds: it is for embedding, and generates nothing. inserts: the server says that it fills in the middle.
+	embeds, inserts bool
 	// parameters is how many the model has, 0 if not said.
 	parameters float64
 }

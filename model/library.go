@@ -311,6 +311,13 @@ func (l *Library) Inspect(ctx context.Context, name string) error {
 	return err
 }
 
+// Completes is whether an installed model is known to fill in the middle and is none that Ollama serves badly, without loading
+// it: Ollama says so, or its name does, as byName tells.
+func (l *Library) Completes(ctx context.Context, name string, byName bool) bool {
+	about, err := l.of(name).inspect(ctx)
+	return err == nil && !about.embeds && !about.hybrid && (about.inserts || byName)
+}
+
 // Remove deletes an installed model and gives its disk space back.
 func (l *Library) Remove(ctx context.Context, name string) error {
 	c := l.of(name)

@@ -129,7 +129,7 @@ func (c *ollama) inspect(ctx context.Context) (facts, error) {
 		return facts{}, err
 	}
 	can := func(what names.Capability) bool { return slices.Contains(show.Capabilities, what) }
-	f := facts{family: show.Details.Family, tools: can("tools"), embeds: can("embedding") && !can("completion")}
+	f := facts{family: show.Details.Family, tools: can("tools"), embeds: can("embedding") && !can("completion"), inserts: can("insert")}
 	// Without a place for messages, or at least a system's, a template lets through what a user says, and nothing else.
 	f.chatless = show.Template != "" && show.RemoteModel == "" && show.Renderer == "" && !strings.Contains(show.Template, ".Messages") && !strings.Contains(show.Template, ".System")
 	if q := show.Details.QuantizationLevel; q != "unknown" {

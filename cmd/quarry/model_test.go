@@ -709,6 +709,38 @@ func TestSetupModelChooses(t *testing.T) {
 	}
 }
 
+// What Ollama has and is known to complete serves before a download, although neither the catalogue nor the settings name it:
+// because Ollama says so or its name does, and nothing says otherwise.
+func TestSetupModelTakesWhatIsThere(t *testing.T) {
+	for name, test := range map[string]struct {
+		has  []modeltest.Model
+		want string // "" for a download
+	}{
+		"Ollama says so":   {[]modeltest.Model{{Name: "mine:7b"}, {Name: "yours:7b", Inserts: true}}, "yours:7b"},
+		"its name does":    {[]modeltest.Model{{Name: "llama3:8b"}, {Name: "deepseek-coder:6.7b"}}, "deepseek-coder:6.7b"},
+		"nobody does":      {[]modeltest.Model{{Name: "mine:7b"}, {Name: "llama3:8b"}, {Name: "qwen3:8b"}}, ""},
+		"it has no tags":   {[]modeltest.Model{{Name: "yours:7b", Inserts: true, NoFIM: true}}, ""},
+		"it is a hybrid":   {[]modeltest.Model{{Name: "granite4:small-h", Architecture: "granitehybrid"}}, ""},
+		"it was on trial":  {[]modeltest.Model{{Name: "codestral:quarry-trial"}}, ""},
+		"it is for search": {[]modeltest.Model{{Name: "granite-embed:30m"}}, ""},
+	} {
+		fake := modeltest.NewServer(t)
+		fake.SetModels(test.has...)
+		userSettings(t, `{"embedding.enabled": false}`)
+		t.Setenv("QUARRY_MEMORY_BUDGET_MB", "64000")
+		want := " to fetch): "
+		if test.want != "" {
+			want = "completion  " + test.want + " (installed): Ollama has it already, and it takes about"
+		}
+		if code, out, errs := answering(t, "", "setup", "model", "--print", "--ollama", fake.URL); code != 0 || !strings.Contains(out, want) {
+			t.Errorf("%s: exit code %d:\n%s%s", name, code, out, errs)
+		}
+		if loads := fake.Loads(); test.want == "" && name != "it has no tags" && loads > 0 {
+			t.Errorf("%s: %d models were loaded", name, loads)
+		}
+	}
+}
+
 // A model that completes nothing is not what one yes leads to, although the settings name it.
 func TestSetupModelLeavesWhatCompletesNothing(t *testing.T) {
 	fake := modeltest.NewServer(t)

@@ -47,6 +47,8 @@ type Wants struct {
 	Completion, Search string
 	// Unsuited are models that are known not to complete code. None of them is recommended for it.
 	Unsuited []string
+	// Completes are installed models that are known to complete code, although neither the catalogue nor the settings name them.
+	Completes []string
 }
 
 // Advise recommends a model for completion, and one for search beside it if both fit into
@@ -63,7 +65,7 @@ func (c *List) Advise(m Machine, budget int64, have []model.Installed, wants Wan
 		}
 		return fmt.Sprintf("it takes about %s of the %s that models may take here", Gigabytes(e.Memory), Gigabytes(room))
 	}
-	candidates := slices.DeleteFunc(c.of(ForCompletion, have, wants.Completion), func(x Choice) bool {
+	candidates := slices.DeleteFunc(c.of(ForCompletion, have, append([]string{wants.Completion}, wants.Completes...)), func(x Choice) bool {
 		return slices.ContainsFunc(wants.Unsuited, func(name string) bool { return model.SameModel(name, x.Name) })
 	})
 	if m.slow() {
@@ -93,7 +95,7 @@ func (c *List) Advise(m Machine, budget int64, have []model.Installed, wants Wan
 		a.Completion.Why = fmt.Sprintf("it is the smallest; it takes about %s, more than the %s that models may take here", Gigabytes(a.Completion.Memory), Gigabytes(room))
 	}
 
-	beside := c.of(ForSearch, have, wants.Search)
+	beside := c.of(ForSearch, have, []string{wants.Search})
 	if at := slices.IndexFunc(beside, func(x Choice) bool { return model.SameModel(x.Name, wants.Search) }); at > 0 {
 		beside[0], beside[at] = beside[at], beside[0]
 	}
@@ -109,8 +111,8 @@ func (c *List) Advise(m Machine, budget int64, have []model.Installed, wants Wan
 	return a
 }
 
-// of are the catalogue's models for a use, and the one that the settings name if Ollama has it.
-func (c *List) of(use string, have []model.Installed, named string) (list []Choice) {
+// of are the catalogue's models for a use, and those of others that Ollama has.
+func (c *List) of(use string, have []model.Installed, others []string) (list []Choice) {
 	installed := func(name string) (model.Installed, bool) {
 		at := slices.IndexFunc(have, func(m model.Installed) bool { return model.SameModel(m.Name, name) })
 		if at < 0 {
@@ -123,9 +125,12 @@ func (c *List) of(use string, have []model.Installed, named string) (list []Choi
 			list = append(list, Choice{Entry: e, Installed: ok})
 		}
 	}
-	if _, known := c.Find(named); !known {
-		if m, ok := installed(named); ok && (use == ForSearch || !m.Embeds()) {
-			list = append(list, Choice{Entry: Entry{Name: named, Use: use, Download: m.Bytes, Memory: inMemory(m.Bytes)}, Installed: true})
+	for _, name := range others {
+		if _, known := c.Find(name); known {
+			continue
+		}
+		if m, ok := installed(name); ok && (use == ForSearch || !m.Embeds()) {
+			list = append(list, Choice{Entry: Entry{Name: name, Use: use, Download: m.Bytes, Memory: inMemory(m.Bytes)}, Installed: true})
 		}
 	}
 	return list

@@ -48,6 +48,8 @@ type Model struct {
 	Infills bool
 	// Architecture is "granite" if empty; "granitehybrid" is that of the -h tags.
 	Architecture string
+	// Inserts makes Ollama say that the model fills in the middle.
+	Inserts bool
 	// NoChat makes the chat template one that lets through what the user says alone.
 	NoChat bool
 	// NoTools makes the chat template one that knows no tools.
@@ -553,6 +555,9 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request) {
 	}
 	if m.NoChat {
 		about["template"] = "{{ .Prompt }}"
+	}
+	if m.Inserts {
+		about["capabilities"] = append(about["capabilities"].([]string), "insert")
 	}
 	if m.Parameters > 0 {
 		about["model_info"].(map[string]any)["general.parameter_count"] = m.Parameters

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"quarry/completion"
 	"quarry/index"
 	"quarry/lsp/settings"
 	"quarry/model"
@@ -156,8 +157,29 @@ func (m *Models) Unsuited(ctx context.Context, name string) bool {
 func (m *Models) Advise(ctx context.Context, unsuited ...string) (catalogue.Advice, []model.Installed, error) {
 	have, err := m.List(ctx)
 	here := catalogue.ThisMachine()
-	wants := catalogue.Wants{Completion: m.settings.Model, Search: m.settings.Embedding.Model, Unsuited: unsuited}
+	wants := catalogue.Wants{Completion: m.settings.Model, Search: m.settings.Embedding.Model, Unsuited: unsuited, Completes: m.completing(ctx, have)}
 	return m.Catalogue.Advise(here, Budget(m.settings, here), have, wants), have, err
+}
+
+// mostLookedAt is how many models Ollama is asked about for an advice.
+const mostLookedAt = 40
+
+// completing are those among the models that Ollama has that are known to complete code, although neither the catalogue nor
+// the settings name them. It loads none.
+func (m *Models) completing(ctx context.Context, have []model.Installed) (names []string) {
+	unfinished, asked := model.FindUnfinished(have), 0
+	for _, i := range have {
+		_, known := m.Catalogue.Find(i.Name)
+		onTrial := slices.ContainsFunc(unfinished, func(u model.Unfinished) bool { return u.Name == i.Name })
+		if known || onTrial || i.Embeds() || model.SameModel(i.Name, m.settings.Model) || asked == mostLookedAt {
+			continue
+		}
+		asked++
+		if m.Completes(ctx, i.Name, completion.Completes(i.Name)) {
+			names = append(names, i.Name)
+		}
+	}
+	return names
 }
 
 // Budget is how many bytes models, their server and quarry may take together, 0 if not known.

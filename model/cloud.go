@@ -5,9 +5,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 	"sync/atomic"
 )
+
+// Cloud is what users are told of where a model of Ollama's cloud runs.
+const Cloud = "Ollama's cloud"
 
 // InCloud answers whether a name is one of Ollama's cloud. Since version 0.18 Ollama
 // sends what a model of such a name is asked to that cloud, whether or not it has a
@@ -25,16 +29,22 @@ type guard struct {
 	http.RoundTripper
 	model   string
 	allowed bool
-	// tell, if not nil, is Options.OnElsewhere.
-	tell    func(model, host string)
-	told    atomic.Pointer[string] // the host that tell had last
+	hears
+	told    atomic.Pointer[string] // the host that elsewhere had last
+	left    atomic.Bool            // sent was called
 	refusal atomic.Pointer[problem]
 }
 
-func guarded(hc *http.Client, model string, allowed bool, tell func(model, host string)) (*http.Client, *guard) {
-	g := &guard{RoundTripper: hc.Transport, model: model, allowed: allowed, tell: tell}
+// hears is who hears of what leaves this machine, each nil for nobody.
+type hears struct {
+	elsewhere func(model, host string) // Options.OnElsewhere
+	sent      func(model, host string) // Options.OnSent
+}
+
+func guarded(hc *http.Client, model string, allowed bool, who hears) (*http.Client, *guard) {
+	g := &guard{RoundTripper: hc.Transport, model: model, allowed: allowed, hears: who}
 	if InCloud(model) && !allowed {
-		g.refusal.Store(g.refuse("Ollama's cloud"))
+		g.refusal.Store(g.refuse(Cloud))
 	}
 	return &http.Client{Transport: g, CheckRedirect: hc.CheckRedirect}, g
 }
@@ -57,8 +67,32 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := g.RoundTripper.RoundTrip(r)
 	if err == nil {
 		resp.Body = &bounded{resp.Body, r.URL, mostBytes(r.URL.Path)}
+		if host := g.leavesFor(r.URL); g.sent != nil && host != "" && resp.StatusCode == http.StatusOK && carriesText(r) && !g.left.Swap(true) {
+			g.sent(g.model, host)
+		}
 	}
 	return resp, err
+}
+
+// leavesFor is the other machine that what is sent to an address comes to, as far as the address and the model's name tell; ""
+// is this one.
+func (g *guard) leavesFor(u *url.URL) string {
+	switch {
+	case !IsLoopback(u):
+		return u.Host
+	case InCloud(g.model):
+		return Cloud
+	}
+	return ""
+}
+
+// carriesText is whether a request is one that has a prompt, or texts to embed or to judge.
+func carriesText(r *http.Request) bool {
+	switch path.Base(r.URL.Path) {
+	case "generate", "chat", "completions", infillPath, "embed", "embeddings", "rerank":
+		return r.Method == http.MethodPost
+	}
+	return false
 }
 
 // origin is what Ollama says in an answer that another machine gave.
@@ -87,9 +121,9 @@ func (g *guard) look(from origin) error {
 	if !g.allowed {
 		return g.refuse(cmp.Or(from.Host, "another machine"))
 	}
-	if host := from.host(); g.tell != nil {
+	if host := from.host(); g.elsewhere != nil {
 		if last := g.told.Swap(&host); last == nil || *last != host {
-			g.tell(g.model, host)
+			g.elsewhere(g.model, host)
 		}
 	}
 	return nil

@@ -81,6 +81,9 @@ type Options struct {
 	// OnElsewhere, if not nil, is called when an answer says that another machine than the server gave it, and
 	// that is allowed: with the model's name and the machine's, once for each. It must return soon.
 	OnElsewhere func(model, host string)
+	// OnSent, if not nil, is called when a server on another machine has taken a text, or this one's for a model of Ollama's
+	// cloud: with the model's name and the host, once. It must return soon.
+	OnSent func(model, host string)
 	// OnAnswer, if not nil, is called with what each request with an answer took, from the
 	// goroutine of the request. It must return soon.
 	OnAnswer func(Timing)

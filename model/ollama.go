@@ -28,7 +28,7 @@ type ollama struct {
 	numCtx    int
 	keepAlive time.Duration
 	remote    bool // other machines may be used
-	elsewhere func(model, host string)
+	hears     hears
 	// embedThreads is how many threads a model on this machine embeds with. All
 	// requests name it: another number loads the model anew.
 	embedThreads int
@@ -38,7 +38,7 @@ func newOllama(opt Options, endpoint *url.URL, hc *http.Client) *ollama {
 	base := *endpoint
 	base.Path = strings.TrimSuffix(base.Path, versionPath) // of its other interface, which users have at hand
 	c := ollama{
-		shared: hc, endpoint: &base, numCtx: opt.NumCtx, keepAlive: opt.KeepAlive, remote: opt.AllowRemote, elsewhere: opt.OnElsewhere, embedThreads: opt.EmbedThreads,
+		shared: hc, endpoint: &base, numCtx: opt.NumCtx, keepAlive: opt.KeepAlive, remote: opt.AllowRemote, hears: hears{opt.OnElsewhere, opt.OnSent}, embedThreads: opt.EmbedThreads,
 	}
 	if opt.Unchosen {
 		c.unchosen = opt.Model
@@ -49,7 +49,7 @@ func newOllama(opt Options, endpoint *url.URL, hc *http.Client) *ollama {
 // of is a backend of the same server for a model.
 func (c ollama) of(model string) *ollama {
 	c.model = model
-	c.http, c.guard = guarded(c.shared, model, c.remote, c.elsewhere)
+	c.http, c.guard = guarded(c.shared, model, c.remote, c.hears)
 	c.api = api.NewClient(c.endpoint, c.http)
 	return &c
 }

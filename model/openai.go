@@ -34,8 +34,7 @@ type openAI struct {
 	model    string
 	search   bool // it is for search: embedding.model names the model, not model
 	clock    Clock
-	// elsewhere is Options.OnElsewhere.
-	elsewhere func(model, host string)
+	hears    hears
 }
 
 func newOpenAI(opt Options, endpoint *url.URL, hc *http.Client) *openAI {
@@ -44,14 +43,14 @@ func newOpenAI(opt Options, endpoint *url.URL, hc *http.Client) *openAI {
 	}
 	base := *endpoint
 	base.Path = strings.TrimSuffix(base.Path, versionPath)
-	c := openAI{shared: hc, endpoint: &base, key: opt.APIKey, keyFrom: opt.KeyFrom, refused: &atomic.Pointer[string]{}, clock: opt.Clock, elsewhere: opt.OnElsewhere}
+	c := openAI{shared: hc, endpoint: &base, key: opt.APIKey, keyFrom: opt.KeyFrom, refused: &atomic.Pointer[string]{}, clock: opt.Clock, hears: hears{opt.OnElsewhere, opt.OnSent}}
 	return c.of(opt.Model, opt.AllowRemote)
 }
 
 // of is a backend of the same server for a model.
 func (c openAI) of(model string, remote bool) *openAI {
 	c.model = model
-	c.http, c.guard = guarded(c.shared, model, remote, c.elsewhere)
+	c.http, c.guard = guarded(c.shared, model, remote, c.hears)
 	return &c
 }
 

@@ -15,7 +15,8 @@ type RerankerOptions struct {
 	URL, APIKey, Model string
 	KeyFrom            func(ctx context.Context, refused string) (string, error)
 	AllowRemote        bool
-	OnElsewhere        func(model, host string)
+	// OnElsewhere and OnSent are those of Options.
+	OnElsewhere, OnSent func(model, host string)
 }
 
 // NewReranker fails only on an address that may not be used.
@@ -24,7 +25,7 @@ func NewReranker(opt RerankerOptions) (*Reranker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reranker{newOpenAI(Options{APIKey: opt.APIKey, KeyFrom: opt.KeyFrom, Model: opt.Model, AllowRemote: opt.AllowRemote, OnElsewhere: opt.OnElsewhere}, endpoint, newHTTPClient(endpoint))}, nil
+	return &Reranker{newOpenAI(Options{APIKey: opt.APIKey, KeyFrom: opt.KeyFrom, Model: opt.Model, AllowRemote: opt.AllowRemote, OnElsewhere: opt.OnElsewhere, OnSent: opt.OnSent}, endpoint, newHTTPClient(endpoint))}, nil
 }
 
 // Name is the model's.

@@ -168,7 +168,14 @@ func TestWhatLeavesTheMachineShows(t *testing.T) {
 					t.Errorf("quarry %s says that code leaves this machine: %t\n%s", what, leaves, text)
 				}
 			}
+			stats, err := quarry("stats").CombinedOutput()
+			if kept := strings.Contains(string(stats), "code leaves this machine: "); err != nil || kept && len(tt.want) == 0 {
+				t.Errorf("quarry stats, %v:\n%s", err, stats)
+			}
 			for _, u := range tt.want {
+				if u.use == "completion" && !strings.Contains(string(stats), " answers from "+u.host+"\n") {
+					t.Errorf("quarry stats does not say %v:\n%s", u, stats)
+				}
 				if !strings.Contains(metrics.Text, "quarry_model_remote 1\n") || !slices.ContainsFunc(strings.Split(metrics.Text, "\n"), func(line string) bool {
 					return strings.HasPrefix(line, "quarry_now_sends_remote{") && strings.Contains(line, fmt.Sprintf("use=%q", u.use)) && strings.Contains(line, fmt.Sprintf("host=%q", u.host)) && strings.HasSuffix(line, " 1")
 				}) {

@@ -89,6 +89,7 @@ type generation struct {
 	completion *completion.Engine
 	others     *others
 	elsewhere  *Elsewhere
+	sent       sync.Map        // by model and host, of what sends has kept
 	ctx        context.Context // ends when they are replaced
 	cancel     context.CancelFunc
 	calls      sync.WaitGroup
@@ -266,7 +267,7 @@ func (c *Core) start(s settings.Settings, v saving) *generation {
 		c.notify(lsp.Warning, "template", err.Error())
 	}
 	options := ModelOptions(s)
-	options.OnAnswer, options.OnElsewhere, options.Clock = c.answered, e.hears(c), c.clock
+	options.OnAnswer, options.OnElsewhere, options.OnSent, options.Clock = c.answered, e.hears(c), e.sends(c), c.clock
 	options.OnChange, options.Logger = func(s model.State) { c.modelChanged(e, s); e.loading.changed(s) }, c.log
 	var runtime *model.Runtime
 	var generator completion.Generator
@@ -289,7 +290,7 @@ func (c *Core) start(s settings.Settings, v saving) *generation {
 	embed := Embedders(e.runtime, s.Embedding, func(err error) { c.notify(lsp.Log, "embedding model", noSemanticSearch(err)) })
 	embed.QueriesOnly = c.oneShot || v.battery // the one ends before it could embed anything
 	c.SetEmbedders(embed)
-	judge, err := reranker(e.runtime, s, func(_, host string) { e.hears(c)(byReranker, host) })
+	judge, err := reranker(e.runtime, s, func(_, host string) { e.hears(c)(byReranker, host) }, func(_, host string) { e.sends(c)(byReranker, host) })
 	if err != nil {
 		c.notify(lsp.Warning, "reranker", err.Error())
 	}
@@ -302,14 +303,27 @@ func (c *Core) start(s settings.Settings, v saving) *generation {
 func (e *generation) hears(c *Core) func(name, host string) {
 	return func(name, host string) {
 		e.elsewhere.Note(name, host)
-		asked := name
-		if name == byReranker {
-			asked = "the reranker"
-		}
-		c.usage.Event(KindElsewhere, "code leaves this machine: "+asked+" answers from "+host, true)
-		c.usage.Flush() // `quarry status` in a terminal reads it
+		c.leaves(name, host)
 		c.changed()
 	}
+}
+
+// sends keeps that a server on another machine, which the settings name and allow, has taken a text for a model.
+func (e *generation) sends(c *Core) func(name, host string) {
+	return func(name, host string) {
+		if _, said := e.sent.LoadOrStore([2]string{name, host}, true); !said {
+			c.leaves(name, host)
+		}
+	}
+}
+
+// leaves writes down that code leaves this machine.
+func (c *Core) leaves(name, host string) {
+	if name == byReranker {
+		name = "the reranker"
+	}
+	c.usage.Event(KindElsewhere, "code leaves this machine: "+name+" answers from "+host, true)
+	c.usage.Flush() // `quarry status` in a terminal reads it
 }
 
 // answered notes an answer of a model.

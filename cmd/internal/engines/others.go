@@ -84,7 +84,7 @@ func (c *Core) serve(e *generation, name string) *other {
 	s := WithModel(e.settings, name)
 	options := ModelOptions(s)
 	options.Beside, options.OnAnswer, options.OnElsewhere, options.Logger = e.runtime, c.answered, e.hears(c), c.log
-	options.Clock = c.clock
+	options.OnSent, options.Clock = e.sends(c), c.clock
 	options.OnChange = func(st model.State) {
 		c.log.Info("model", "name", name, "phase", st.Phase, "error", st.Err)
 		switch st.Phase {

@@ -12,15 +12,16 @@ import (
 )
 
 // reranker is who judges the results of searches by the settings, nil for nobody. An
-// address that may not be used is an error that says what to do. elsewhere is model.Options.OnElsewhere.
-func reranker(runtime *model.Runtime, s settings.Settings, elsewhere func(name, host string)) (*rerank.Reranker, error) {
+// address that may not be used is an error that says what to do. elsewhere and sent are model.Options.OnElsewhere and
+// OnSent.
+func reranker(runtime *model.Runtime, s settings.Settings, elsewhere, sent func(name, host string)) (*rerank.Reranker, error) {
 	switch s.Reranker.By {
 	case "model":
 		if runtime != nil {
 			return rerank.New(rerank.ByModel(judge{runtime})), nil
 		}
 	case "endpoint":
-		cross, err := crossEncoder(s, elsewhere)
+		cross, err := crossEncoder(s, elsewhere, sent)
 		if err != nil {
 			return nil, err
 		}
@@ -35,7 +36,7 @@ func TryReranker(ctx context.Context, s settings.Settings, known *Elsewhere) (st
 	if s.Reranker.By != "endpoint" {
 		return "", nil
 	}
-	cross, err := crossEncoder(s, func(_, host string) { known.Note(byReranker, host) })
+	cross, err := crossEncoder(s, func(_, host string) { known.Note(byReranker, host) }, nil)
 	if err != nil {
 		return "", err
 	}
@@ -51,8 +52,8 @@ func TryReranker(ctx context.Context, s settings.Settings, known *Elsewhere) (st
 // rerankerPatience is how long a trial of a cross-encoder may take.
 const rerankerPatience = 10 * time.Second
 
-func crossEncoder(s settings.Settings, elsewhere func(name, host string)) (*model.Reranker, error) {
-	opt := model.RerankerOptions{URL: s.Reranker.URL, Model: s.Reranker.Model, AllowRemote: s.Ollama.AllowRemote, OnElsewhere: elsewhere}
+func crossEncoder(s settings.Settings, elsewhere, sent func(name, host string)) (*model.Reranker, error) {
+	opt := model.RerankerOptions{URL: s.Reranker.URL, Model: s.Reranker.Model, AllowRemote: s.Ollama.AllowRemote, OnElsewhere: elsewhere, OnSent: sent}
 	if opt.URL == "" {
 		return nil, fmt.Errorf("set reranker.url in your user settings: it is empty, and reranker.by is \"endpoint\"")
 	}

@@ -42,9 +42,6 @@ func (e *Elsewhere) Note(name, host string) {
 	e.hosts[name] = host
 }
 
-// inCloud is where Ollama runs the models of its cloud, which its answers need not say.
-const inCloud = "Ollama's cloud"
-
 // Sends are all ways by which text comes to models under these settings: for what, to which model, and
 // on which machine. What the settings do not allow is sent nowhere. It is the only place that knows them.
 func Sends(s settings.Settings, known *Elsewhere) []lsp.Send {
@@ -61,7 +58,7 @@ func Sends(s settings.Settings, known *Elsewhere) []lsp.Send {
 		case cloud && !s.Ollama.AllowRemote:
 			return
 		case cloud && further == "":
-			further = inCloud
+			further = model.Cloud // which its answers need not say
 		}
 		switch {
 		case further == "":

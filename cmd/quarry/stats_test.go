@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -213,5 +214,34 @@ func showOnce(t *testing.T, state string) {
 	}
 	if by := status().Completion.By; len(by) != 1 || by[0].Language != "python" || by[0].Shown != 1 || by[0].Engine != "granite4:micro" {
 		t.Errorf("%+v", by)
+	}
+}
+
+// What a server does not tell of its models' memory is not said to be nothing.
+func TestMemoryThatIsNotTold(t *testing.T) {
+	day := func(own, models int64) *usage.Day {
+		return &usage.Day{Numbers: usage.Numbers{Resident: own, Models: models}}
+	}
+	for _, test := range []struct {
+		day  *usage.Day
+		now  engines.Running
+		want []string
+	}{
+		{day(100e6, 3.4e9), engines.Running{}, []string{"memory: quarry had 100 MB and the models 3.4 GB at most today; quarry and its models may take 8.0 GB"}},
+		{day(100e6, 0), engines.Running{Processes: 1, Own: 90e6, Untold: true}, []string{
+			"memory: quarry had 100 MB at most today, of models nothing is known; quarry and its models may take 8.0 GB",
+			"memory now: 1 quarry process has 90 MB, what the models that they ask have their server does not tell",
+		}},
+		{day(0, 0), engines.Running{Processes: 2, Own: 90e6, Models: 1e9, Untold: true}, []string{
+			"memory: quarry and its models may take 8.0 GB",
+			"memory now: 2 quarry processes have 90 MB, the models in memory that they ask 1.0 GB, but for those whose server does not tell",
+		}},
+		{day(0, 0), engines.Running{Processes: 1, Own: 90e6}, []string{
+			"memory: quarry and its models may take 8.0 GB", "memory now: 1 quarry process has 90 MB, the models in memory that they ask 0 MB",
+		}},
+	} {
+		if got := memoryLines(test.day, 8e9, test.now); !slices.Equal(got, test.want) {
+			t.Errorf("%q, want %q", got, test.want)
+		}
 	}
 }

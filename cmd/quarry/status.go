@@ -179,28 +179,44 @@ func (a *app) printToday(d *usage.Day, budget int64, now engines.Running) {
 		}
 		fmt.Fprintln(a.Stdout)
 	}
+	for _, line := range memoryLines(d, budget, now) {
+		fmt.Fprintln(a.Stdout, line)
+	}
+	a.printLess(d.Events, now.Savings)
+}
+
+// memoryLines say what quarrys and their models had at most on a day, what they have now, and what they may take. What a server
+// does not tell of its models is no 0.
+func memoryLines(d *usage.Day, budget int64, now engines.Running) (lines []string) {
 	may := ""
 	if budget > 0 {
 		may = fmt.Sprintf("quarry and its models may take %s", catalogue.Gigabytes(budget))
 	}
+	had := fmt.Sprintf("quarry had %s and the models %s at most today", catalogue.Gigabytes(d.Resident), catalogue.Gigabytes(d.Models))
+	if d.Models == 0 {
+		had = fmt.Sprintf("quarry had %s at most today, of models nothing is known", catalogue.Gigabytes(d.Resident))
+	}
 	switch {
 	case d.Resident > 0:
-		fmt.Fprintf(a.Stdout, "memory: quarry had %s and the models %s at most today; %s\n", catalogue.Gigabytes(d.Resident), catalogue.Gigabytes(d.Models), cmp.Or(may, "how much they may take is not known"))
+		lines = append(lines, fmt.Sprintf("memory: %s; %s", had, cmp.Or(may, "how much they may take is not known")))
 	case may != "":
-		fmt.Fprintf(a.Stdout, "memory: %s\n", may)
+		lines = append(lines, "memory: "+may)
 	}
-	if now.Processes > 0 {
-		who := "1 quarry process has"
-		if now.Processes > 1 {
-			who = fmt.Sprintf("%d quarry processes have", now.Processes)
-		}
-		models := catalogue.Gigabytes(now.Models)
-		if now.Untold {
-			models += ", but for those whose server does not tell"
-		}
-		fmt.Fprintf(a.Stdout, "memory now: %s %s, the models in memory that they ask %s\n", who, catalogue.Gigabytes(now.Own), models)
+	if now.Processes == 0 {
+		return lines
 	}
-	a.printLess(d.Events, now.Savings)
+	who := "1 quarry process has"
+	if now.Processes > 1 {
+		who = fmt.Sprintf("%d quarry processes have", now.Processes)
+	}
+	models := "the models in memory that they ask " + catalogue.Gigabytes(now.Models)
+	switch {
+	case now.Untold && now.Models == 0:
+		models = "what the models that they ask have their server does not tell"
+	case now.Untold:
+		models += ", but for those whose server does not tell"
+	}
+	return append(lines, fmt.Sprintf("memory now: %s %s, %s", who, catalogue.Gigabytes(now.Own), models))
 }
 
 // printLess prints what running quarrys do without, why, and what undoes it, and of which kinds all is done again. events are

@@ -58,14 +58,14 @@ func (rt *Runtime) unlessSilent(ctx context.Context, ask func(ctx context.Contex
 
 // isSilent is what to say of a server that accepts requests and answers none.
 func (rt *Runtime) isSilent(cause error) error {
-	fix := "restart it"
+	p := &problem{kind: ErrUnreachable, what: fmt.Sprintf("%s does not answer requests", rt.endpoint.Host), fix: "restart it", cause: cause}
 	switch {
 	case rt.PullsModels():
-		fix = "restart Ollama"
+		p.fix = "restart Ollama"
 	case errors.Is(cause, errSilent):
-		fix = fmt.Sprintf("restart it (it sent nothing for %.0f s; quarry goes on trying)", canaryPatience.Seconds())
+		p.fix = fmt.Sprintf("restart it (it sent nothing for %.0f s; quarry goes on trying)", canaryPatience.Seconds())
 	}
-	return &problem{kind: ErrUnreachable, what: fmt.Sprintf("%s does not answer requests", rt.endpoint.Host), fix: fix, cause: cause}
+	return p
 }
 
 // inWords is an error for users: those of a context say what has happened to the server, or to who asked it.

@@ -198,7 +198,7 @@ type Doing func(what string, done, total int64)
 func (m *Models) Fetch(ctx context.Context, name string, direct bool, report Doing, try func(name string) error) error {
 	e, known := m.Catalogue.Find(name)
 	if why := m.Catalogue.Refused(name); why != "" {
-		return fmt.Errorf("correct %s: %s", CataloguePath(), why)
+		return fmt.Errorf("change your models.json: %s (%s)", why, CataloguePath())
 	}
 	if known && !e.Fetched() {
 		return fmt.Errorf("add \"library\": true to %s in %s, or a url and sha256: without them it is not fetched, since Ollama's library may have another model of that name", e.Name, CataloguePath())
@@ -228,7 +228,7 @@ func (m *Models) Fetch(ctx context.Context, name string, direct bool, report Doi
 	case errors.As(err, &room):
 		return fmt.Errorf("make room: %s needs %s more, and the disk of %s has %s left", e.Name, catalogue.Gigabytes(room.Need), room.Dir, catalogue.Gigabytes(room.Left))
 	case model.DiskFull(err):
-		return fmt.Errorf("make room, the disk of %s is full: what came of %s is kept, and `%s` goes on with it (%w)", dir, e.Name, fetching(e), err)
+		return fmt.Errorf("make room, the disk is full: `%s` goes on then, and what came of %s is kept in %s (%w)", fetching(e), e.Name, dir, err)
 	case err != nil:
 		return err
 	}

@@ -63,7 +63,7 @@ func (rt *Runtime) isSilent(cause error) error {
 	case rt.PullsModels():
 		p.fix = "restart Ollama"
 	case errors.Is(cause, errSilent):
-		p.fix = fmt.Sprintf("restart it (it sent nothing for %.0f s; quarry goes on trying)", canaryPatience.Seconds())
+		p.fix = fmt.Sprintf("restart it (it sent nothing for %.0f s; an editor goes on trying)", canaryPatience.Seconds())
 	}
 	return p
 }

@@ -103,6 +103,55 @@ func TestLongPatterns(t *testing.T) {
 	}
 }
 
+// TestRangesAndClasses: a set of words says of each byte what a look at it says.
+func TestRangesAndClasses(t *testing.T) {
+	for _, fold := range []bool{false, true} {
+		for lo := range 256 {
+			for hi := range 256 {
+				text := string([]byte{'\\', byte(lo), '-', '\\', byte(hi), ']'})
+				set, n := parseSet(text, fold)
+				for c := range 256 {
+					want := c == lo || c >= lo && c <= hi || fold && c >= 'a' && c <= 'z' && c-32 >= lo && c-32 <= hi
+					if c == '/' {
+						want = false
+					}
+					if n != len(text) || set.has(byte(c)) != want {
+						t.Fatalf("%q, folded %t, has %d: %t", text, fold, c, !want)
+					}
+				}
+			}
+		}
+	}
+	for text, want := range map[string]string{
+		"[:alpha:]": "azAZ", "[:upper:]": "AZ", "[:lower:]": "az", "[:digit:]": "09", "[:xdigit:]": "09afAF", "[:alnum:]": "azAZ09",
+		"[:blank:]": " \t", "[:space:]": " \t\r\n\f\v", "[:cntrl:]": "\x00\x1f\x7f", "[:punct:]": "!.:@[`{~", "[:graph:]": "!~aZ0", "[:print:]": " !~aZ0",
+	} {
+		set, n := parseSet(text+"]", false)
+		folded, m := parseSet(text+"]", true)
+		if n != len(text)+1 || m != n {
+			t.Errorf("%s is read as %d and %d bytes", text, n, m)
+		}
+		for c := range 256 {
+			other := isAlpha(byte(c)) && set.has(byte(c)^32)
+			if in := set.has(byte(c)); strings.IndexByte(want, byte(c)) >= 0 && !in || folded.has(byte(c)) != (in || other) {
+				t.Errorf("%s has %d: %t, folded %t", text, c, in, folded.has(byte(c)))
+			}
+		}
+	}
+}
+
+// TestSetsOfManyBrackets: 32 MB of "[:" in one set, for each of which looking for its end anew
+// takes hours; the limit of go test is all that this needs.
+func TestSetsOfManyBrackets(t *testing.T) {
+	many := "[" + strings.Repeat("[:", 16<<20)
+	if p, ok := Parse(many+"x]", false); !ok || !p.Match("x", "x", false) || p.Match("y", "y", false) {
+		t.Errorf("the set does not have its last letter alone: %t", ok)
+	}
+	if _, ok := Parse(many, false); ok {
+		t.Error("a set without an end is taken")
+	}
+}
+
 // FuzzGlob: no text is too much, and one without special characters covers itself.
 func FuzzGlob(f *testing.F) {
 	f.Add("a/{b,c}*[d-f]", "a/b")

@@ -66,7 +66,10 @@ func (p *program) takes(t token, c byte) bool {
 // byteSet holds bytes; a file of rules may have a third as many sets as bytes.
 type byteSet [4]uint64
 
-func (s *byteSet) add(c byte)      { s[c>>6] |= 1 << (c & 63) }
+func (s *byteSet) add(c byte) { s[c>>6] |= 1 << (c & 63) }
+func (s *byteSet) unite(t byteSet) {
+	s[0], s[1], s[2], s[3] = s[0]|t[0], s[1]|t[1], s[2]|t[2], s[3]|t[3]
+}
 func (s *byteSet) has(c byte) bool { return s[c>>6]>>(c&63)&1 != 0 }
 
 // Parse compiles a line. ok is false for blank lines and comments, and for
@@ -198,19 +201,43 @@ func lower(c byte) byte {
 	return c
 }
 
-var classes = map[string]func(c byte) bool{
-	"alnum":  func(c byte) bool { return isAlpha(c) || isDigit(c) },
-	"alpha":  isAlpha,
-	"blank":  func(c byte) bool { return c == ' ' || c == '\t' },
-	"cntrl":  func(c byte) bool { return c < ' ' || c == 127 },
-	"digit":  isDigit,
-	"graph":  func(c byte) bool { return c > ' ' && c < 127 },
-	"lower":  func(c byte) bool { return c >= 'a' && c <= 'z' },
-	"print":  func(c byte) bool { return c >= ' ' && c < 127 },
-	"punct":  func(c byte) bool { return c > ' ' && c < 127 && !isAlpha(c) && !isDigit(c) },
-	"space":  func(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' },
-	"upper":  func(c byte) bool { return c >= 'A' && c <= 'Z' },
-	"xdigit": func(c byte) bool { return isDigit(c) || c|32 >= 'a' && c|32 <= 'f' },
+// capitals are A to Z in the second word of a byteSet; a to z are 32 places above.
+const capitals = (1<<26 - 1) << 1
+
+// lower are the small letters of the capitals in a set, upper the other way round.
+func (s *byteSet) lower() byteSet { return byteSet{1: s[1] & capitals << 32} }
+func (s *byteSet) upper() byteSet { return byteSet{1: s[1] >> 32 & capitals} }
+
+// below are the bytes below one.
+func below(c int) (s byteSet) {
+	for i := range s {
+		s[i] = 1<<min(64, max(0, c-64*i)) - 1
+	}
+	return s
+}
+
+var classes = map[string]byteSet{
+	"alnum":  setOf(func(c byte) bool { return isAlpha(c) || isDigit(c) }),
+	"alpha":  setOf(isAlpha),
+	"blank":  setOf(func(c byte) bool { return c == ' ' || c == '\t' }),
+	"cntrl":  setOf(func(c byte) bool { return c < ' ' || c == 127 }),
+	"digit":  setOf(isDigit),
+	"graph":  setOf(func(c byte) bool { return c > ' ' && c < 127 }),
+	"lower":  setOf(func(c byte) bool { return c >= 'a' && c <= 'z' }),
+	"print":  setOf(func(c byte) bool { return c >= ' ' && c < 127 }),
+	"punct":  setOf(func(c byte) bool { return c > ' ' && c < 127 && !isAlpha(c) && !isDigit(c) }),
+	"space":  setOf(func(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }),
+	"upper":  setOf(func(c byte) bool { return c >= 'A' && c <= 'Z' }),
+	"xdigit": setOf(func(c byte) bool { return isDigit(c) || c|32 >= 'a' && c|32 <= 'f' }),
+}
+
+func setOf(in func(byte) bool) (s byteSet) {
+	for c := range 256 {
+		if in(byte(c)) {
+			s.add(byte(c))
+		}
+	}
+	return s
 }
 
 func isAlpha(c byte) bool { return c|32 >= 'a' && c|32 <= 'z' }
@@ -221,6 +248,7 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 // letters of either case, but its [ABC] and its \A none.
 func parseSet(s string, fold bool) (set byteSet, n int) {
 	i, negated := 0, false
+	end := 0 // the next "]" behind a "[:": a line may have half as many of these as bytes
 	if i < len(s) && (s[i] == '!' || s[i] == '^') {
 		negated = true
 		i++
@@ -233,20 +261,24 @@ func parseSet(s string, fold bool) (set byteSet, n int) {
 			break
 		}
 		if strings.HasPrefix(s[i:], "[:") {
-			if end := strings.IndexByte(s[i+2:], ']'); end < 0 {
-				return set, 0
-			} else if end > 0 && s[i+2+end-1] == ':' {
-				in, known := classes[s[i+2:i+2+end-1]]
+			if from := i + 2; end < from {
+				n := strings.IndexByte(s[from:], ']')
+				if n < 0 {
+					return set, 0
+				}
+				end = from + n
+			}
+			if name := s[i+2 : end]; strings.HasSuffix(name, ":") {
+				in, known := classes[name[:len(name)-1]]
 				if !known {
 					return set, 0
 				}
-				for c := range 256 {
-					// Folded, both cases of a letter stand for it.
-					if in(byte(c)) || fold && isAlpha(byte(c)) && in(byte(c)^32) {
-						set.add(byte(c))
-					}
+				set.unite(in)
+				if fold { // both cases of a letter stand for it
+					set.unite(in.upper())
+					set.unite(in.lower())
 				}
-				i += 2 + end + 1
+				i = end + 1
 				continue
 			}
 		}
@@ -259,10 +291,14 @@ func parseSet(s string, fold bool) (set byteSet, n int) {
 			return set, 0
 		}
 		set.add(lo) // git's range from z to a holds the z
-		for c := int(lo); c <= int(hi); c++ {
-			set.add(byte(c))
-			if ranged && fold && c >= 'A' && c <= 'Z' {
-				set.add(byte(c | 32))
+		if ranged {
+			between := below(int(hi) + 1)
+			for i, word := range below(int(lo)) {
+				between[i] &^= word
+			}
+			set.unite(between)
+			if fold {
+				set.unite(between.lower())
 			}
 		}
 		i = next

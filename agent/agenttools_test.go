@@ -3,6 +3,7 @@ package agent_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -177,6 +178,22 @@ func TestRenameRefusals(t *testing.T) {
 		if e.OK || e.Error.Code == agent.RequiresConfirmation || !strings.Contains(e.Error.Message, c.want) {
 			t.Errorf("%s to %q: %s", c.id, c.to, e)
 		}
+	}
+}
+
+// Go that the type checker is not done with is refused in words: names alone would not tell what
+// a place means. The constants have 8 GB.
+func TestRenameInCodeWithoutBounds(t *testing.T) {
+	doubled := "package lib\n\nconst s0 = \"" + strings.Repeat("x", 1000) + "\"\n"
+	for i := range 23 {
+		doubled += fmt.Sprintf("const s%d = s%d + s%d\n", i+1, i, i)
+	}
+	files := maps.Clone(library)
+	files["lib/long.go"] = doubled + "const n = len(s23)\n"
+	box, _ := agentOn(t, folderWith(t, files))
+	e := box.Call(t.Context(), "rename_symbol", arguments(t, map[string]any{"symbol_id": "lib/lib.go#Open", "new_name": "Unlock"}))
+	if e.OK || e.Error.Code != agent.InvalidArguments || !strings.Contains(e.Error.Message, "more than 2048 MB of memory; change the places by hand") {
+		t.Error(e)
 	}
 }
 

@@ -388,6 +388,14 @@ func (l *loader) packageOf(files []*ast.File, name string) (list []*ast.File) {
 
 // ImportPath is how the package of a folder of the repository is imported.
 func ImportPath(repo Repository, dir string) string {
-	l := loader{modules: findModules(repo, []string{path.Join(dir, "any.go")})}
-	return l.importPath(dir)
+	for at := dir; ; at = path.Dir(at) {
+		if text, err := repo.Text(path.Join(at, "go.mod")); err == nil {
+			if name := modfile.ModulePath([]byte(text)); name != "" {
+				return path.Join(name, strings.TrimPrefix(strings.TrimPrefix(dir, at), "/"))
+			}
+		}
+		if at == "." {
+			return dir
+		}
+	}
 }

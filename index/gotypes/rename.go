@@ -59,11 +59,13 @@ func (e *Breaks) Error() string {
 }
 
 // Rename finds where a declaration's name stands in some files, and checks that their packages
-// compile as well as before with the name to instead.
+// compile as well as before with the name to instead. The error is *Breaks where they do not, and
+// *Unfinished where nobody can tell.
 func Rename(ctx context.Context, repo Repository, target Target, to string, files []string) (Renaming, error) {
-	return renameWith(ctx, repo, onThisMachine(), target, to, files)
+	return renameApart(ctx, repo, onThisMachine(), target, to, files, usual)
 }
 
+// renameWith is Rename in this process, which hostile code may end.
 func renameWith(ctx context.Context, repo Repository, from sources, target Target, to string, files []string) (Renaming, error) {
 	switch {
 	case token.IsKeyword(to):
@@ -96,14 +98,17 @@ func renameWith(ctx context.Context, repo Repository, from sources, target Targe
 		if err != nil {
 			return Renaming{}, err
 		}
-		for i, p := range slices.Backward(places) {
-			text = text[:p.Start] + to + text[p.End:]
+		var changed strings.Builder
+		from := 0
+		for i, p := range places {
+			changed.WriteString(text[from:p.Start] + to)
+			from = p.End
 			if before.targets[p] {
 				start := p.Start + i*shift
 				after.targets[Place{file, start, start + len(to)}] = true
 			}
 		}
-		after.changed[file] = text
+		after.changed[file] = changed.String() + text[from:]
 	}
 	after.run(files)
 	if err := ctx.Err(); err != nil {

@@ -43,6 +43,9 @@ func (r *renamer) typed(ctx context.Context, files []File) error {
 	}}
 	having := func(files []File, what string) (list []string) {
 		for _, f := range files {
+			if ctx.Err() != nil {
+				return nil
+			}
 			owner, rel := innermost(r.folders, f.Path)
 			if owner != r.of.folder || lang.Detect(rel, nil) != "go" {
 				continue
@@ -75,6 +78,10 @@ func (r *renamer) typed(ctx context.Context, files []File) error {
 	if errors.As(err, &breaks) {
 		return &Unnamed{breaks.Error()}
 	}
+	var unfinished *gotypes.Unfinished
+	if errors.As(err, &unfinished) { // names alone would not tell what each place of Go means
+		return &Unnamed{unfinished.Error() + "; change the places by hand, get_references lists them"}
+	}
 	if err != nil {
 		return err
 	}
@@ -99,10 +106,17 @@ func (r *renamer) take(found gotypes.Renaming, texts map[string]string) {
 		r.found.Files = append(r.found.Files, RenamedFile{abs(rel), list})
 	}
 	slices.SortFunc(r.found.Files, func(a, b RenamedFile) int { return strings.Compare(a.Path, b.Path) })
+	var file, line string
+	number, next := 0, 0 // of the line, and where the one behind it begins
 	for _, p := range found.Unknown {
 		text := texts[p.File]
-		from := strings.LastIndexByte(text[:p.Start], '\n') + 1
-		line, _, _ := strings.Cut(text[from:], "\n")
-		r.found.Left = append(r.found.Left, Spot{abs(p.File), 1 + strings.Count(text[:p.Start], "\n"), strings.TrimSpace(line)})
+		if p.File != file {
+			file, number, next = p.File, 0, 0
+		}
+		for next <= p.Start {
+			line, _, _ = strings.Cut(text[next:], "\n")
+			number, next = number+1, next+len(line)+1
+		}
+		r.found.Left = append(r.found.Left, Spot{abs(p.File), number, strings.TrimSpace(line)})
 	}
 }

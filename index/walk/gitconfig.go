@@ -24,8 +24,15 @@ type gitConfig struct {
 	urls []string
 	// gathering: this reading is for the urls.
 	gathering bool
-	// files and text are how many files were read, and their bytes.
+	// branch is the one that is checked out, "" for none, once a condition asked for it.
+	branch      string
+	knowsBranch bool
+	// real are paths without links, as far as they were asked for; "" where there is none.
+	real map[string]string
+	// files and text are how many files were looked for, and the bytes that they have.
 	files, text int
+	// compared are the steps that conditions took, at most.
+	compared int
 }
 
 // readGitConfig reads the files in git's order: the later has the say.
@@ -34,7 +41,7 @@ func readGitConfig(from *reader, gitDir, common string) *gitConfig {
 	if home == "" {
 		home, _ = os.UserHomeDir() // without a home there is nothing to read there
 	}
-	c := &gitConfig{from: from, home: home, gitDir: gitDir, values: map[string]string{}}
+	c := &gitConfig{from: from, home: home, gitDir: gitDir, values: map[string]string{}, real: map[string]string{}}
 	c.readAll(common)
 	return c
 }
@@ -106,11 +113,12 @@ func (c *gitConfig) read(file string, depth int) {
 	if depth > deepest || c.files == mostFiles {
 		return
 	}
+	c.files++ // also where there is none: it is looked for at each question
 	text, cut, err := c.from.text(file, true, mostText-c.text)
 	if err != nil || cut {
 		return
 	}
-	c.files, c.text = c.files+1, c.text+len(text)
+	c.text += len(text)
 	eachSetting(string(text), func(section, sub, key, value string) {
 		switch {
 		case sub == "" && (section != "include" || key != "path"):
@@ -145,18 +153,17 @@ func (c *gitConfig) holds(condition, file string) bool {
 		return c.inGitDir(pattern, file, true)
 	}
 	if pattern, ok := strings.CutPrefix(condition, "onbranch:"); ok {
-		head, _, err := c.from.text(filepath.Join(c.gitDir, "HEAD"), true, maxRuleFile)
-		branch, ok := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
-		return err == nil && ok && glob.Wildmatch(wholeFolder(pattern), branch, false)
+		branch := c.checkedOut()
+		return branch != "" && c.matches(wholeFolder(pattern), branch, false)
 	}
 	if pattern, ok := strings.CutPrefix(condition, "hasconfig:remote.*.url:"); ok && !c.gathering {
 		if c.urls == nil {
-			all := &gitConfig{from: c.from, home: c.home, gitDir: c.gitDir, values: map[string]string{}, urls: []string{}, gathering: true}
+			all := &gitConfig{from: c.from, home: c.home, gitDir: c.gitDir, values: map[string]string{}, real: c.real, urls: []string{}, gathering: true}
 			all.readAll(c.from.commonDir(c.gitDir))
 			c.urls = all.urls
 		}
 		for _, url := range c.urls {
-			if glob.Wildmatch(pattern, url, false) {
+			if c.matches(pattern, url, false) {
 				return true
 			}
 		}
@@ -164,16 +171,49 @@ func (c *gitConfig) holds(condition, file string) bool {
 	return false
 }
 
+// mostCompared is enough for 50 conditions of 60 letters and as many remotes of 80.
+const mostCompared = 1 << 24
+
+// matches is Wildmatch until conditions have taken too long: each of a megabyte of them may be
+// compared with each of the remotes, and the users of git have a handful of both.
+func (c *gitConfig) matches(pattern, text string, fold bool) bool {
+	c.compared += (len(pattern) + 1) * (len(text) + 1)
+	return c.compared <= mostCompared && glob.Wildmatch(pattern, text, fold)
+}
+
+// checkedOut is the name of the branch that is checked out, "" if there is none.
+func (c *gitConfig) checkedOut() string {
+	const longest = 4096 // of HEAD in bytes; no system takes a longer path for a file of a branch
+	if !c.knowsBranch {
+		head, cut, err := c.from.text(filepath.Join(c.gitDir, "HEAD"), true, longest)
+		if name, ok := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/"); ok && !cut && err == nil {
+			c.branch = name
+		}
+		c.knowsBranch = true
+	}
+	return c.branch
+}
+
+// withoutLinks is EvalSymlinks, asked once for each path.
+func (c *gitConfig) withoutLinks(path string) (real string, ok bool) {
+	real, ok = c.real[path]
+	if !ok {
+		real, _ = filepath.EvalSymlinks(path) // "" where there is nothing
+		c.real[path] = real
+	}
+	return real, real != ""
+}
+
 func (c *gitConfig) inGitDir(pattern, file string, fold bool) bool {
 	home := c.home
-	if real, err := filepath.EvalSymlinks(home); err == nil {
+	if real, ok := c.withoutLinks(home); ok {
 		home = real
 	}
 	pattern = wholeFolder(c.expand(pattern, home))
 	plain := "" // compared as it is, whatever bytes it has
 	if rest, ok := strings.CutPrefix(pattern, "./"); ok {
-		real, err := filepath.EvalSymlinks(file)
-		if err != nil {
+		real, ok := c.withoutLinks(file)
+		if !ok {
 			return false
 		}
 		plain, pattern = filepath.ToSlash(filepath.Dir(real))+"/", rest
@@ -181,14 +221,14 @@ func (c *gitConfig) inGitDir(pattern, file string, fold bool) bool {
 		pattern = wholeFolder("**/" + pattern)
 	}
 	texts := []string{filepath.ToSlash(c.gitDir)}
-	if real, err := filepath.EvalSymlinks(c.gitDir); err == nil {
+	if real, ok := c.withoutLinks(c.gitDir); ok {
 		texts = append(texts, filepath.ToSlash(real))
 	}
 	for _, text := range texts {
 		if len(text) < len(plain) || text[:len(plain)] != plain && !(fold && strings.EqualFold(text[:len(plain)], plain)) {
 			continue
 		}
-		if glob.Wildmatch(pattern, text[len(plain):], fold) {
+		if c.matches(pattern, text[len(plain):], fold) {
 			return true
 		}
 	}
@@ -294,7 +334,7 @@ func cutValue(text string) (value, rest string, ok bool) {
 			return b.String(), text[i+1:], !quoted
 		case isBlank(c) && !quoted:
 			if b.Len() > 0 {
-				blanks += string(c)
+				blanks = text[i-len(blanks) : i+1] // as they stand in a row
 			}
 		case (c == '#' || c == ';') && !quoted:
 			_, rest, _ = strings.Cut(text[i:], "\n")

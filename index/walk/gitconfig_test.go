@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -149,4 +150,50 @@ func TestGlobalExcludesSameAsGit(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What a repository's configuration asks is bounded: how often files are read and looked for, and how
+// much is compared. Blanks are read once, for which the limit of go test is all that this needs.
+func TestConfigurationWithoutBounds(t *testing.T) {
+	home := home(t)
+	many := func(s string) string { return strings.Repeat(s, (maxRuleFile-100_000)/len(s)) }
+	long := strings.Repeat("a", 200)
+	urls := ""
+	for i := range 20 {
+		urls += fmt.Sprintf("[remote \"r%d\"]\n\turl=%s\n", i, strings.Repeat(long, 12))
+	}
+	for name, c := range map[string]struct{ head, config string }{
+		"onbranch":   {"ref: refs/heads/main", many("[includeIf \"onbranch:*" + long + "b\"]\n\tpath=x\n")},
+		"long HEAD":  {"ref: refs/heads/" + many("a"), many("[includeIf \"onbranch:*" + long + "b\"]\n\tpath=x\n")},
+		"gitdir":     {"", many("[includeIf \"gitdir:**/*" + long + "b\"]\n\tpath=x\n")},
+		"hasconfig":  {"", urls + many("[includeIf \"hasconfig:remote.*.url:*"+long+"b\"]\n\tpath=x\n")},
+		"no file":    {"", "[include]\n" + many("\tpath=x\n")},
+		"met":        {"ref: refs/heads/main", many("[includeIf \"onbranch:main\"]\n\tpath=x\n")},
+		"all blanks": {"", "[core]\n\tx = y" + many(" ") + "z\n"},
+	} {
+		repo := filepath.Join(home, name)
+		write(t, repo, map[string]string{".git/HEAD": c.head, ".git/config": c.config})
+		git := filepath.Join(repo, ".git")
+		from := &reader{root: repo}
+		config := readGitConfig(from, git, git)
+		if n := len(from.sources); n > 220 {
+			t.Errorf("%s: %d files are looked for", name, n)
+		}
+		heads := 0
+		for _, s := range from.sources {
+			if filepath.Base(s.name) == "HEAD" {
+				heads++
+			}
+		}
+		if asks := strings.Contains(c.config, "onbranch"); asks && heads != 1 || heads > 2 {
+			t.Errorf("%s: HEAD is read %d times", name, heads)
+		}
+		if (name == "hasconfig" || name == "gitdir") && config.compared <= mostCompared {
+			t.Errorf("%s is not much: %d", name, config.compared)
+		}
+	}
+	value, _, ok := cutValue("= x" + strings.Repeat(" ", 64<<20) + "y" + strings.Repeat("\t", 1<<20) + "\n")
+	if !ok || len(value) != 64<<20+2 {
+		t.Errorf("a value with blanks has %d letters", len(value))
+	}
 }

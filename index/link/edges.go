@@ -59,7 +59,7 @@ func to(v *store.View, symbol int64, vague bool) (list []store.Edge, err error) 
 	names := func(imports []syntax.Import) []string {
 		names := called
 		for i := range imports {
-			if im := &imports[i]; im.Alias != "" && handsOnAny(im, called) {
+			if im := &imports[i]; im.Alias != "" && len(names) < maxCalled && handsOnAny(im, called) {
 				names = append(names[:len(names):len(names)], im.Alias)
 			}
 		}
@@ -74,13 +74,16 @@ func to(v *store.View, symbol int64, vague bool) (list []store.Edge, err error) 
 	return list, err
 }
 
-// calledLike answers a name and what files that hand it on call it.
+// calledLike answers a name and what files that hand it on call it, at most maxCalled names.
 func calledLike(t *store.Tree, name string) []string {
 	called := []string{name}
 	for range maxHops {
 		known := called
 		for imports := range t.Handed() {
 			for i := range imports {
+				if len(called) == maxCalled {
+					return called
+				}
 				if im := &imports[i]; im.Alias != "" && !slices.Contains(called, im.Alias) && handsOnAny(im, known) {
 					called = append(called, im.Alias)
 				}

@@ -37,6 +37,7 @@ type importer struct {
 	tree   *store.Tree
 	view   *store.View
 	known  *memo
+	work   *work
 }
 
 type pathKey struct{ language, dir, path string }
@@ -49,12 +50,16 @@ func (at importer) target(im *syntax.Import) importTarget {
 	}
 	m, ok := at.known.paths[key]
 	if !ok {
+		if !at.work.take(aPath) {
+			return importTarget{}
+		}
 		m = at.path(im.Path)
 		m.files = at.byPath(m.files)
-		if at.family != "rust" {
+		if at.family != "rust" && at.work.take(0) { // else it is not all
 			at.known.paths[key] = m
 		}
 	}
+	at.work.take(len(m.files) * aLook)
 	m.files = at.others(m.files)
 	switch at.family {
 	case "python", "rust", "elixir", "php", "csharp", "jvm":
@@ -86,6 +91,9 @@ func (at importer) takenFrom(im *syntax.Import, m *importTarget) bool {
 	}
 	return slices.ContainsFunc(names, func(n string) bool {
 		for _, id := range m.files {
+			if !at.work.take(aPath + len(at.tree.HandedOn(id))*aLook) {
+				return false
+			}
 			if slices.ContainsFunc(at.tree.HandedOn(id), func(of syntax.Import) bool {
 				_, ok := takes(&of, n)
 				return ok && (len(of.Names) > 0 || of.Alias != "")
@@ -183,7 +191,7 @@ func (at importer) standing(p string) []int64 {
 	dir, base := path.Split(p)
 	dir = strings.TrimSuffix(dir, "/")
 	var exact, same []int64
-	for _, id := range at.tree.In(dir, base) {
+	for _, id := range at.in(dir, base) {
 		f := at.tree.File(id)
 		name := path.Base(f.Path)
 		switch {
@@ -205,13 +213,22 @@ func (at importer) standing(p string) []int64 {
 	return at.folder(p)
 }
 
+// in answers the files of a folder that may be called so, none where too much was looked at.
+func (at importer) in(dir, base string) []int64 {
+	list, looked := at.tree.In(dir, base)
+	if !at.work.take(aPath + looked*aLook + len(list)*aPath) {
+		return nil
+	}
+	return list
+}
+
 // folder answers the files an import of a folder brings in.
 func (at importer) folder(dir string) []int64 {
 	language := lang.Of(at.file.Language)
 	var found []int64
 	if language.FileImports || language.EntryFiles != nil {
 		for _, stem := range language.EntryFiles {
-			for _, id := range at.tree.In(dir, stem) {
+			for _, id := range at.in(dir, stem) {
 				f := at.tree.File(id)
 				if base := path.Base(f.Path); f.Family == at.family && strings.TrimSuffix(base, path.Ext(base)) == stem {
 					found = append(found, id)
@@ -220,7 +237,11 @@ func (at importer) folder(dir string) []int64 {
 		}
 		return found
 	}
-	for _, id := range at.tree.Dir(dir) {
+	all := at.tree.Dir(dir)
+	if !at.work.take(len(all) * aPath) {
+		return nil
+	}
+	for _, id := range all {
 		f := at.tree.File(id)
 		if f.Family == at.family && !(at.family == "go" && strings.HasSuffix(f.Path, "_test.go")) {
 			found = append(found, id)
@@ -237,7 +258,11 @@ func (at importer) endingIn(p string) []int64 {
 	base := path.Base(p)
 	stem, _, _ := strings.Cut(base, ".")
 	var found []int64
-	for _, id := range at.tree.Stem(stem) {
+	named := at.tree.Stem(stem)
+	if !at.work.take(len(named) * aPath) {
+		return nil
+	}
+	for _, id := range named {
 		if name := at.tree.File(id).Path; name == p || strings.HasSuffix(name, "/"+p) {
 			found = append(found, id)
 		}
@@ -251,13 +276,17 @@ func (at importer) endsInAll(parts []string) []int64 {
 	full := strings.Join(parts, "/")
 	fits := func(p string) bool { return p == full || strings.HasSuffix(p, "/"+full) }
 	var found []int64
-	for _, id := range at.tree.Stem(last) {
+	named, dirs := at.tree.Stem(last), at.tree.Dirs(last)
+	if !at.work.take((len(named) + len(dirs)) * aPath) {
+		return nil
+	}
+	for _, id := range named {
 		f := at.tree.File(id)
 		if f.Family == at.family && fits(strings.TrimSuffix(f.Path, path.Ext(f.Path))) {
 			found = append(found, id)
 		}
 	}
-	for _, dir := range at.tree.Dirs(last) {
+	for _, dir := range dirs {
 		if fits(dir) {
 			found = append(found, at.folder(dir)...)
 		}
@@ -292,12 +321,15 @@ func (at importer) rooted(parts []string, ids []int64) []int64 {
 func (at importer) near(ids []int64) []int64 {
 	best := -1
 	var kept []int64
+	if !at.work.take(len(ids) * aPath) {
+		return nil
+	}
 	for _, id := range ids {
 		n := shared(at.file.Dir, at.tree.File(id).Dir)
 		if n > best {
 			best, kept = n, nil
 		}
-		if n == best && !slices.Contains(kept, id) {
+		if n == best {
 			kept = append(kept, id)
 		}
 	}
@@ -343,6 +375,9 @@ func (at importer) namesSomething(p string) bool {
 		return false
 	}
 	for _, c := range parts {
+		if !at.work.take(aPath + len(at.tree.Stem(c))*aLook) {
+			return false
+		}
 		if slices.ContainsFunc(at.tree.Stem(c), func(id int64) bool { return at.tree.File(id).Family == at.family }) || len(at.tree.Dirs(c)) > 0 {
 			return true
 		}

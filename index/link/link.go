@@ -53,23 +53,34 @@ type target struct {
 }
 
 // resolve returns the targets of each import of f and then of each reference. known is
-// shared by the files that are resolved in one view. With to, a symbol, the targets of
+// shared by the files that are resolved in one view. Where the view has an error, they are not
+// all. With to, a symbol, the targets of
 // imports are left out, and those of references that cannot mean it may be; vague adds those
 // that may mean it among too many others.
 func resolve(v *store.View, f *store.Referring, known *memo, to int64, vague bool) [][]target {
-	r := resolver{
-		view: v, file: f, importer: importer{file: &f.TreeFile, family: f.Family, tree: v.Tree, view: v, known: known},
+	return newResolver(v, f, known, to, vague).all()
+}
+
+func newResolver(v *store.View, f *store.Referring, known *memo, to int64, vague bool) *resolver {
+	r := &resolver{
+		view: v, file: f, importer: importer{file: &f.TreeFile, family: f.Family, tree: v.Tree, view: v, known: known, work: newWork(v)},
 		importedFiles: map[int64]bool{}, importedDirs: map[string]bool{},
-		bindings: map[string][]binding{}, seen: map[query][]target{},
+		bindings: map[string][]binding{}, seen: map[query][]target{}, paths: map[string]int{},
 	}
 	if to != 0 {
 		r.to, r.symbol, r.vague = v.Tree.File(store.FileOf(to)), to, vague
 	}
+	return r
+}
+
+// all are the targets of the file's imports and references.
+func (r *resolver) all() [][]target {
+	f := r.file
 	lists := make([][]target, 0, len(f.Imports)+len(f.Refs))
 	r.imports = make([]importTarget, len(f.Imports))
 	for i := range f.Imports {
 		files := r.addImport(i)
-		if to == 0 {
+		if r.to == nil {
 			lists = append(lists, spread(files))
 		}
 	}
@@ -88,8 +99,9 @@ type resolver struct {
 	imports       []importTarget
 	importedFiles map[int64]bool
 	importedDirs  map[string]bool
-	// bindings are what the imports call things in this file.
+	// bindings are what the imports call things in this file; paths are the last import of each path.
 	bindings map[string][]binding
+	paths    map[string]int
 	// seen: the same name in another declaration of the file means the same.
 	seen map[query][]target
 	// to is the file of the only declaration that is asked for, symbol; nil if all are.
@@ -113,6 +125,7 @@ func (r *resolver) addImport(i int) []int64 {
 	im := &r.file.Imports[i]
 	m := r.target(im)
 	r.imports[i] = m
+	r.paths[im.Path] = i
 	r.bind(i, im, &m)
 	if m.dir != nil {
 		r.importedDirs[*m.dir] = true
@@ -129,6 +142,7 @@ func (r *resolver) addImport(i int) []int64 {
 		}
 		files = r.order(files)
 	}
+	r.work.take(len(files) * aPath)
 	for _, id := range files {
 		if m.dir == nil || len(m.modules) > 0 { // else importedDirs has them
 			r.importedFiles[id] = true
@@ -155,7 +169,7 @@ func (r *resolver) bind(i int, im *syntax.Import, m *importTarget) {
 		return // the file's own
 	}
 	add := func(local, name string, bare bool) {
-		if local != "" {
+		if local != "" && len(r.bindings[local]) < maxBindings {
 			r.bindings[local] = append(r.bindings[local], binding{i, name, bare})
 		}
 	}
@@ -201,7 +215,7 @@ func (r *resolver) resolve(q query) []target {
 		return list
 	}
 	c := r.candidates(q)
-	if len(c.all) == 0 {
+	if len(c.all) == 0 || !r.work.take(len(c.all)*aLook) {
 		return nil
 	}
 	var list []*store.Candidate
@@ -263,10 +277,8 @@ func (r *resolver) qualified(q query) (list []target, ok bool) {
 	if len(bindings) == 0 && last != first {
 		bindings = r.bindings[last]
 	}
-	for i := range r.file.Imports {
-		if first != last && r.file.Imports[i].Path == q.qualifier { // Python's import a.b
-			bindings = []binding{{imported: i}}
-		}
+	if i, ok := r.paths[q.qualifier]; ok && first != last { // Python's import a.b
+		bindings = []binding{{imported: i}}
 	}
 	if len(bindings) == 0 {
 		return nil, false
@@ -322,7 +334,10 @@ func (r *resolver) declared(found []*store.Candidate, kind syntax.RefKind, name,
 	named := r.view.Named(name)
 	before := len(found)
 	for i := range named {
-		if c := &named[i]; m.has(c.In) && r.fits(kind, c) && !slices.Contains(found, c) {
+		if !r.work.take(aLook + len(m.files)/8) {
+			return found
+		}
+		if c := &named[i]; m.has(c.In) && r.fits(kind, c) && r.work.take(len(found)/8) && !slices.Contains(found, c) {
 			found = append(found, c)
 		}
 	}
@@ -339,6 +354,9 @@ func (r *resolver) declared(found []*store.Candidate, kind syntax.RefKind, name,
 			}
 			for i := range handed {
 				im := &handed[i]
+				if !r.work.take(aLook + len(im.Names)/8) {
+					return found
+				}
 				real, ok := takes(im, name)
 				if !ok || (pass == 1) != (len(im.Names) == 0 && im.Alias == "") {
 					continue
@@ -391,6 +409,9 @@ func (r *resolver) unknown(q query, bindings []binding) []target {
 	}
 	q.name = name
 	c := r.candidates(q)
+	if !r.work.take(len(c.all) * aLook) {
+		return nil
+	}
 	if q.qualifier == "" {
 		return r.targets(c.all, unknownImport)
 	}

@@ -43,7 +43,7 @@ const (
 // that gets some of them from one that it embeds is not among them.
 func Implementing(ctx context.Context, s *store.Store, symbol int64) (m Methods, err error) {
 	err = s.View(ctx, func(v *store.View) error {
-		set := methodSet{view: v, known: newMemo(), methods: map[string]string{}, met: map[int64]bool{}}
+		set := methodSet{view: v, known: newMemo(), methods: map[string]string{}, met: map[int64]bool{}, declared: map[string]map[string][]*store.Candidate{}}
 		if err := set.add(symbol, maxEmbedded); err != nil {
 			return err
 		}
@@ -69,6 +69,8 @@ type methodSet struct {
 	methods map[string]string // their signatures by name
 	unknown []string
 	met     map[int64]bool
+	// declared are types without a container by their names and then by folder.
+	declared map[string]map[string][]*store.Candidate
 }
 
 // add adds the methods of an interface, and of those that it embeds.
@@ -171,12 +173,19 @@ func (m *methodSet) types(symbol int64, names []string) (list []store.Edge, err 
 // declarationOf is where a type is declared: in the file of its method, or else in the first
 // of its folder; nil where that is not indexed.
 func (m *methodSet) declarationOf(key typeKey, file int64) (best *store.Candidate) {
-	named := m.view.Named(lastComponent(key.name))
-	for i := range named {
-		c := &named[i]
-		if c.In.Dir != key.dir || !store.IsType(c.Kind) || c.Container != "" {
-			continue
+	name := lastComponent(key.name)
+	byDir, ok := m.declared[name]
+	if !ok {
+		byDir = map[string][]*store.Candidate{}
+		named := m.view.Named(name)
+		for i := range named {
+			if c := &named[i]; store.IsType(c.Kind) && c.Container == "" {
+				byDir[c.In.Dir] = append(byDir[c.In.Dir], c)
+			}
 		}
+		m.declared[name] = byDir
+	}
+	for _, c := range byDir[key.dir] {
 		if c.In.ID == file {
 			return c
 		}

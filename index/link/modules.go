@@ -1,6 +1,7 @@
 package link
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -12,7 +13,7 @@ import (
 // goPackage answers the folder of a package: its path starts with the name of a
 // module whose go.mod is here. The standard library's own is called std.
 func (at importer) goPackage(p string) importTarget {
-	for prefix := p; prefix != "." && prefix != "/"; prefix = path.Dir(prefix) {
+	for prefix := p; prefix != "." && prefix != "/" && at.work.take(len(prefix)); prefix = path.Dir(prefix) {
 		if root, ok := at.goModule(prefix); ok {
 			return at.goFolder(path.Join(root, strings.TrimPrefix(p[len(prefix):], "/")))
 		}
@@ -24,7 +25,7 @@ func (at importer) goPackage(p string) importTarget {
 			}
 		}
 	}
-	if slices.ContainsFunc(at.tree.Stem("go"), func(id int64) bool { return path.Base(at.tree.File(id).Path) == "go.mod" }) {
+	if gos := at.tree.Stem("go"); !at.work.take(len(gos)*aLook) || slices.ContainsFunc(gos, func(id int64) bool { return path.Base(at.tree.File(id).Path) == "go.mod" }) {
 		return importTarget{}
 	}
 	// Without any go.mod a path of more than one name is as good as it gets.
@@ -33,7 +34,11 @@ func (at importer) goPackage(p string) importTarget {
 		return importTarget{}
 	}
 	var found []int64
-	for _, dir := range at.tree.Dirs(path.Base(p)) {
+	dirs := at.tree.Dirs(path.Base(p))
+	if !at.work.take(len(dirs) * aPath) {
+		return importTarget{}
+	}
+	for _, dir := range dirs {
 		if dir == p || strings.HasSuffix(dir, "/"+p) || strings.HasSuffix(p, "/"+dir) {
 			found = append(found, at.folder(dir)...)
 		}
@@ -44,7 +49,7 @@ func (at importer) goPackage(p string) importTarget {
 // oneModule tells whether a Go package's path means the same in every folder: it has a
 // module, and no two of them share its name.
 func (at importer) oneModule(p string) bool {
-	for prefix := p; prefix != "." && prefix != "/"; prefix = path.Dir(prefix) {
+	for prefix := p; prefix != "." && prefix != "/" && at.work.take(len(prefix)); prefix = path.Dir(prefix) {
 		if n := len(at.tree.GoModule(prefix)); n > 0 {
 			return n == 1
 		}
@@ -59,7 +64,11 @@ func (at importer) goFolder(dir string) importTarget {
 // goModule answers the folder of the nearest module of a name.
 func (at importer) goModule(name string) (root string, ok bool) {
 	best := -1
-	for _, id := range at.tree.GoModule(name) {
+	modules := at.tree.GoModule(name)
+	if !at.work.take(len(modules) * aPath) {
+		return "", false
+	}
+	for _, id := range modules {
 		dir := at.tree.File(id).Dir
 		if n := shared(at.file.Dir, dir); n > best || n == best && dir < root {
 			root, ok, best = dir, true, n
@@ -123,18 +132,43 @@ func (at importer) scriptPackage(parts []string) (found []int64) {
 		name, parts = rest[0], rest
 	}
 	inside := path.Join(parts[1:]...)
-	for _, dir := range at.tree.Dirs(name) {
-		if !slices.ContainsFunc(at.tree.In(dir, "package"), func(id int64) bool { return path.Base(at.tree.File(id).Path) == "package.json" }) {
-			continue
+	best := -1 // what the nearest that has something shares with the importing file
+	for _, dir := range at.packages(name) {
+		n := shared(at.file.Dir, dir)
+		if n < best && !strings.HasPrefix(at.file.Dir, dir+"/") {
+			continue // near would keep none of its files
 		}
 		for _, sources := range []string{"src", "", "lib"} {
 			if files := at.standing(path.Join(dir, sources, inside)); len(files) > 0 {
-				found = append(found, files...)
+				found, best = append(found, files...), max(best, n)
 				break
 			}
 		}
 	}
 	return found
+}
+
+// packages are the folders of a name that have a package.json, the nearest first.
+func (at importer) packages(name string) []string {
+	key := packageKey{at.file.Dir, name}
+	list, ok := at.known.packages[key]
+	if ok {
+		return list
+	}
+	for _, dir := range at.tree.Dirs(name) {
+		if slices.ContainsFunc(at.in(dir, "package"), func(id int64) bool { return path.Base(at.tree.File(id).Path) == "package.json" }) {
+			list = append(list, dir)
+		}
+	}
+	if !at.work.take(len(list) * 8 * aPath) { // each is compared some times
+		return nil
+	}
+	slices.SortStableFunc(list, func(a, b string) int {
+		return cmp.Or(cmp.Compare(shared(at.file.Dir, b), shared(at.file.Dir, a)), strings.Compare(a, b))
+	})
+	list = slices.Clone(list[:min(len(list), maxPackages)])
+	at.known.packages[key] = list
+	return list
 }
 
 // rustPath answers what a path of Rust means: from the crate, from the file's own
@@ -178,7 +212,7 @@ func (at importer) rustPath(p string) importTarget {
 	best := -1
 	for _, dir := range at.tree.Dirs(parts[0]) {
 		root := path.Join(dir, "src")
-		if len(at.tree.In(root, "lib")) == 0 {
+		if len(at.in(root, "lib")) == 0 {
 			continue
 		}
 		n := shared(at.file.Dir, dir)
@@ -241,8 +275,12 @@ func (at importer) namespace(p string) importTarget {
 		var found []int64
 		if in := at.namespaceFiles(space); len(in) > 0 {
 			named := at.view.Named(name)
+			if !at.work.take(len(named) * aPath) {
+				break
+			}
 			for i := range named {
-				if c := &named[i]; c.Kind != syntax.KindMethod && c.Kind != syntax.KindField && slices.Contains(in, c.In.ID) {
+				c := &named[i]
+				if _, ok := slices.BinarySearch(in, c.In.ID); ok && c.Kind != syntax.KindMethod && c.Kind != syntax.KindField {
 					found = append(found, c.In.ID)
 				}
 			}
@@ -254,15 +292,19 @@ func (at importer) namespace(p string) importTarget {
 	return importTarget{}
 }
 
+// namespaceFiles are the files that declare a namespace, by id, each once.
 func (at importer) namespaceFiles(name string) (files []int64) {
 	named := at.view.Named(name)
+	if !at.work.take(aPath + len(named)*aLook) {
+		return nil
+	}
 	for i := range named {
 		c := &named[i]
 		if (c.Kind == syntax.KindModule || at.family == "elixir" && store.IsType(c.Kind)) && c.Container == "" && c.In.Family == at.family {
 			files = append(files, c.In.ID)
 		}
 	}
-	return files
+	return slices.Compact(files) // Named has them in order
 }
 
 // foreign tells the paths that mean the standard library, whatever files are called

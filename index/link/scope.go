@@ -16,13 +16,18 @@ type memo struct {
 	// paths are what paths of imports lead to, which is the same for the files of one
 	// folder and language but for Rust, where a file is a folder of modules too.
 	paths map[pathKey]importTarget
+	// packages are folders that have a package.json.
+	packages map[packageKey][]string
 	// named are declarations by what they can be meant by.
 	named map[candidatesKey]*candidates
 }
 
 func newMemo() *memo {
-	return &memo{paths: map[pathKey]importTarget{}, named: map[candidatesKey]*candidates{}}
+	return &memo{paths: map[pathKey]importTarget{}, packages: map[packageKey][]string{}, named: map[candidatesKey]*candidates{}}
 }
+
+// packageKey is a name as a folder sees it.
+type packageKey struct{ dir, name string }
 
 type candidatesKey struct {
 	language string
@@ -67,6 +72,7 @@ func (r *resolver) candidates(q query) *candidates {
 		}
 	}
 	r.known.named[key] = c
+	r.work.take(len(named) * aPath)
 	return c
 }
 

@@ -56,21 +56,20 @@ func (t *Tree) File(id int64) *TreeFile {
 func (t *Tree) Dir(dir string) []int64 { return t.byDir[dir] }
 
 // In returns the ids of files of a folder, among them all whose name is base but for
-// what follows its first dot.
-func (t *Tree) In(dir, base string) []int64 {
+// what follows its first dot, and how many files were looked at for that.
+func (t *Tree) In(dir, base string) (list []int64, looked int) {
 	all := t.byDir[dir]
 	base, _, _ = strings.Cut(base, ".")
 	stem := t.byStem[comparableName(base)]
 	if len(all) <= len(stem) {
-		return all
+		return all, 0
 	}
-	var list []int64
 	for _, id := range stem {
 		if t.files[id].Dir == dir {
 			list = append(list, id)
 		}
 	}
-	return list
+	return list, len(stem)
 }
 
 // Stem returns the ids of the files whose name up to the first dot, or up to the

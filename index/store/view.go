@@ -265,8 +265,14 @@ func (v *View) Ending(symbol int64, vague bool, find func() ([]Edge, error)) ([]
 	return slices.Clone(list), nil
 }
 
-// Err is what went wrong in Named, which answers no declaration then.
-func (v *View) Err() error { return v.err }
+// Err is what went wrong in Named, which answers no declaration then, or that the question has
+// ended.
+func (v *View) Err() error {
+	if v.err != nil {
+		return v.err
+	}
+	return v.ctx.Err()
+}
 
 // NameOf answers what a symbol is called, "" if there is no such symbol.
 func (v *View) NameOf(symbol int64) (name string, err error) {

@@ -76,8 +76,8 @@ func (g Glob) String() string { return g.text }
 // Covers answers whether the glob matches a file or a folder that it lies in.
 func (g Glob) Covers(name string) bool {
 	for dir := false; name != "" && name != "." && name != "/"; name, dir = path.Dir(name), true {
-		base := path.Base(name)
-		if slices.ContainsFunc(g.alternatives, func(p Pattern) bool { return p.Match(name, base, dir) }) {
+		at := NameOf(name)
+		if slices.ContainsFunc(g.alternatives, func(p Pattern) bool { return p.Match(at, dir) }) {
 			return true
 		}
 	}

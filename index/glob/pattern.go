@@ -3,8 +3,8 @@
 // file, held against git's own reading by the tests of index/walk; a [Glob] is what users write
 // in settings, filters and calls of tools, which may have alternatives in braces besides.
 //
-// Paths are relative and have slashes. Time is polynomial in the lengths of pattern
-// and path. All values are immutable.
+// Paths are relative and have slashes. All values are immutable but for a [Name], which one
+// goroutine uses at a time.
 package glob
 
 import (
@@ -50,18 +50,6 @@ const (
 // longestPath is more than any system takes for a path, in bytes. A pattern that needs
 // more matches nothing.
 const longestPath = 1 << 17
-
-func (p *program) takes(t token, c byte) bool {
-	switch {
-	case t < 256:
-		return byte(t) == c
-	case t == tokenAny:
-		return c != '/'
-	case t >= firstSet:
-		return p.sets[t-firstSet].has(c)
-	}
-	return false
-}
 
 // byteSet holds bytes; a file of rules may have a third as many sets as bytes.
 type byteSet [4]uint64
@@ -123,12 +111,12 @@ func trimBlanks(line string) string {
 const special = `*?[\`
 
 // Wildmatch is git's function of that name, for whole paths.
-func Wildmatch(pattern, text string, fold bool) bool {
+func Wildmatch(pattern, name string, fold bool) bool {
 	p, ok := compile(pattern, 0, fold)
 	if fold {
-		text = FoldCase(text)
+		name = FoldCase(name)
 	}
-	return ok && p.matches(text)
+	return ok && p.matches(&text{s: name})
 }
 
 // compile reads a pattern; a component begins at head and behind each slash. ok is false
@@ -321,68 +309,4 @@ func setByte(s string, i int) (c byte, next int) {
 		return 0, len(s) + 1
 	}
 	return s[i], i + 1
-}
-
-// Match answers whether the pattern covers name, which is the path below the
-// ignore file's folder, base being its last component; both already folded if the
-// pattern is.
-func (p *Pattern) Match(name, base string, dir bool) bool {
-	if p.dirOnly && !dir {
-		return false
-	}
-	if !p.anchored {
-		name = base
-	}
-	if p.literal != "" {
-		return name == p.literal
-	}
-	return p.program.matches(name)
-}
-
-// matches goes back to the last star on a mismatch and, when that star meets
-// a slash, to the last "**/": an earlier one could only leave less of the name to
-// match, so it is never tried again and the time is polynomial.
-func (p *program) matches(name string) bool {
-	t, n := 0, 0
-	starT, starN := -1, 0
-	dirsT, dirsN := -1, 0
-	for {
-		if t == len(p.tokens) {
-			if n == len(name) {
-				return true
-			}
-		} else {
-			switch tk := p.tokens[t]; tk {
-			case tokenRest:
-				return true
-			case tokenDirs:
-				t++
-				dirsT, dirsN, starT = t, n, -1
-				continue
-			case tokenStar:
-				t++
-				starT, starN = t, n
-				continue
-			default:
-				if n < len(name) && p.takes(tk, name[n]) {
-					t, n = t+1, n+1
-					continue
-				}
-			}
-		}
-		if starT >= 0 && starN < len(name) && name[starN] != '/' {
-			starN++
-			t, n = starT, starN
-			continue
-		}
-		if dirsT < 0 {
-			return false
-		}
-		slash := strings.IndexByte(name[dirsN:], '/')
-		if slash < 0 {
-			return false
-		}
-		dirsN += slash + 1
-		t, n, starT = dirsT, dirsN, -1
-	}
 }

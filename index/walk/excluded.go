@@ -67,8 +67,7 @@ func (r *Root) excludedName(rel string) bool {
 			return true
 		}
 		for l := own; l != nil; l = l.parent {
-			name, base := fold(l, at)
-			if v := ask(l.lists[quarryKind], name, base, slash >= 0); v == leave {
+			if v := ask(l.lists[quarryKind], nameAt(l, at), slash >= 0); v == leave {
 				return true
 			} else if v == take {
 				break

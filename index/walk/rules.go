@@ -129,9 +129,9 @@ const (
 	take
 )
 
-func ask(list []glob.Pattern, name, base string, dir bool) verdict {
+func ask(list []glob.Pattern, name *glob.Name, dir bool) verdict {
 	for i := len(list) - 1; i >= 0; i-- {
-		if list[i].Match(name, base, dir) {
+		if list[i].Match(name, dir) {
 			if list[i].Negated {
 				return take
 			}
@@ -149,11 +149,11 @@ func (l *level) ignored(rel string, dir bool) (ignored, taken bool) {
 			v := silent
 			git := kind == gitKind && at.repo != nil
 			if len(at.lists[kind]) > 0 || git && len(at.repo.exclude)+len(at.repo.global) > 0 { // most folders have none
-				name, base := fold(at, rel)
-				v = ask(at.lists[kind], name, base, dir)
+				name := nameAt(at, rel)
+				v = ask(at.lists[kind], name, dir)
 				if git && v == silent {
-					if v = ask(at.repo.exclude, name, base, dir); v == silent {
-						v = ask(at.repo.global, name, base, dir)
+					if v = ask(at.repo.exclude, name, dir); v == silent {
+						v = ask(at.repo.global, name, dir)
 					}
 				}
 			}
@@ -171,12 +171,12 @@ func (l *level) ignored(rel string, dir bool) (ignored, taken bool) {
 	return false, false
 }
 
-func fold(l *level, rel string) (name, base string) {
-	name = l.name(rel)
+func nameAt(l *level, rel string) *glob.Name {
+	name := l.name(rel)
 	if l.fold {
 		name = glob.FoldCase(name)
 	}
-	return name, path.Base(name)
+	return glob.NameOf(name)
 }
 
 // reason decides about one path whose parents are not left out. exists answers for

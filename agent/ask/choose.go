@@ -27,24 +27,18 @@ import (
 // no piece bears out is not shown.
 
 const (
-	mostPieces = 6
+	mostPieces = 8
 	// pieceBytes is how much of a piece is shown, piecesBytes of all: a processor
 	// reads some 50 tokens a second.
-	pieceBytes, piecesBytes = 1200, 5000
+	pieceBytes, piecesBytes = 900, 5400
+	// leastPiece is the least room that a piece is shown in, foundBytes how much is looked
+	// up to be narrowed down.
+	leastPiece, foundBytes = 200, 36_000
 	// sentenceTokens bounds the sentence.
 	sentenceTokens = 120
 	// wholePiece is how many lines a place may have without being narrowed down.
 	wholePiece = 20
 )
-
-// piece is a piece of evidence under its number.
-type piece struct {
-	agent.Citation
-	Number int
-	Text   string // as it is shown
-	// selected says that the question is about it.
-	selected bool
-}
 
 // choice is what the model answers.
 type choice struct {
@@ -111,24 +105,19 @@ func tooLong(err error) bool {
 	return errors.As(err, &long) && long.PromptTooLong()
 }
 
-// pieces are what is looked up for a question.
+// pieces are what is looked up for a question, each narrowed to what there is room for.
 func (a *Assistant) pieces(ctx context.Context, q agent.Question, step func(loop.Step)) (list []piece, err error) {
-	room := piecesBytes
 	add := func(c agent.Citation, text string, selected bool) {
-		if len(list) == mostPieces || room <= 0 || strings.TrimSpace(text) == "" {
-			return
+		if strings.TrimSpace(text) != "" {
+			list = append(list, piece{Citation: c, Text: text, selected: selected})
 		}
-		text = strings.TrimRight(beginning(text, min(pieceBytes, room)), "\n")
-		room -= len(text)
-		c.EndLine = min(c.EndLine, c.StartLine+strings.Count(text, "\n"))
-		list = append(list, piece{c, len(list) + 1, text, selected})
 	}
-	opening, quoted := a.opening(q)
+	_, quoted := a.opening(q)
 	if len(quoted) > 0 {
 		about := q.About.Document.Text
 		add(quoted[0], linesOf(about, quoted[0].StartLine, quoted[0].EndLine), true)
 	}
-	for _, call := range a.lookUp(q, a.budget(opening, nil)) {
+	for _, call := range a.lookUp(q, foundBytes) {
 		begin := time.Now()
 		answer := a.tools.Call(ctx, call.Name, call.Arguments)
 		if err := ctx.Err(); err != nil {
@@ -161,19 +150,24 @@ func (a *Assistant) pieces(ctx context.Context, q agent.Question, step func(loop
 			}
 		}
 	}
+	list = list[:min(len(list), mostPieces)]
+	texts := make([]string, len(list))
+	for i, p := range list {
+		texts[i] = p.Text
+	}
+	w, room := wordsOf(q.Text, texts), piecesBytes
+	for i := range list {
+		p := &list[i]
+		if room < leastPiece {
+			return list[:i], nil
+		}
+		p.Number = i + 1
+		p.first, p.whole = p.StartLine, strings.Split(strings.TrimRight(p.Text, "\n"), "\n")
+		p.Text, p.numbers = narrowed(p.Text, p.StartLine, min(pieceBytes, room), w)
+		p.StartLine, p.EndLine = p.numbers[0], slices.Max(p.numbers)
+		room -= len(p.Text)
+	}
 	return list, nil
-}
-
-// beginning is the beginning of a text in whole lines, at most n bytes; at least its
-// first line as far as that goes.
-func beginning(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	if end := strings.LastIndexByte(text[:n], '\n'); end > 0 {
-		return text[:end]
-	}
-	return strings.ToValidUTF8(text[:n], "")
 }
 
 // linesOf are lines of a text, from 1.
@@ -261,11 +255,14 @@ func answerOf(c choice, question string, pieces []piece, check func(string) cite
 		p.dropped++
 		return p
 	}
-	location := best.from(line)
-	if !best.selected && !isAbout(question, best, location) {
+	location, lines := best.from(line)
+	if !best.selected && !isAbout(question, best, lines) {
 		p.refused = true
 		p.dropped++
 		return p
+	}
+	if len(asked(sentence)) < 2 { // a name alone
+		sentence = "This is the likeliest place:"
 	}
 	ref := cite.Format(location)
 	p.text = sentence + "\n\n- " + ref
@@ -278,13 +275,6 @@ func answerOf(c choice, question string, pieces []piece, check func(string) cite
 var codeName = pattern.Lazy("`[^`]+`|[\\pL_][\\pL\\pN_]*(?:_[\\pL\\pN_]+|[\\p{Ll}\\pN]\\p{Lu}[\\pL\\pN_]*|\\(\\))")
 
 var word = pattern.Lazy(`[\pL_][\pL\pN_]*`)
-
-// declares matches what stands before a name in a line that declares it, and defines what
-// stands behind it, in most languages.
-var (
-	declares = pattern.Lazy(`(?:\b(?:func|function|def|fn|class|struct|interface|enum|trait|impl|type|const|let|var|val|fun|module|object|public|private|protected|static|void|int|bool|boolean|string|String|float|double|long|auto)\b[^=;{(]*[^\pL\pN_]|^\s*|\)\s*)$`)
-	defines  = pattern.Lazy(`^\s*(?:[({<:=\[]|$)`)
-)
 
 // proof is the piece that a sentence is about, by the names of code in it, and the
 // line of the piece that declares one, 0 if none does; nil if it names code that is
@@ -345,7 +335,13 @@ func namesIn(sentence, question string, pieces []piece) (names []string, real bo
 		known = append(append(known, word().FindAllString(pieces[i].Text, -1)...), word().FindAllString(pieces[i].Path, -1)...)
 	}
 	for _, quoted := range codeName().FindAllString(sentence, -1) {
-		if strings.ContainsAny(quoted, "/.") { // a path
+		if strings.Contains(quoted, "/") || isFile(strings.Trim(quoted, "`"), pieces) {
+			continue
+		}
+		if i := strings.LastIndexByte(quoted, '.'); i >= 0 { // a member; what it is one of may stand elsewhere
+			if name := word().FindString(quoted[i+1:]); slices.Contains(known, name) {
+				names = append(names, name)
+			}
 			continue
 		}
 		for _, name := range word().FindAllString(quoted, -1) {
@@ -365,63 +361,16 @@ func namesIn(sentence, question string, pieces []piece) (names []string, real bo
 	return slices.Compact(names), true
 }
 
-// has answers whether a piece has a name, and the line of the piece, from 1, that
-// declares it, 0 if none does.
-func (p *piece) has(name string) (has bool, line int) {
-	for i, text := range strings.Split(p.Text, "\n") {
-		if !strings.Contains(text, name) {
-			continue
-		}
-		for _, at := range word().FindAllStringIndex(text, -1) {
-			if text[at[0]:at[1]] != name {
-				continue
-			}
-			has = true
-			if defines().MatchString(text[at[1]:]) && declares().MatchString(text[:at[0]]) {
-				return true, i + 1
-			}
-		}
-	}
-	return has, 0
-}
-
-// from is the place of what a line of the piece declares: to the next line that is
-// indented no more and closes nothing, at most wholePiece lines; all of the piece
-// where line is 0, as far as that goes.
-func (p *piece) from(line int) agent.Citation {
-	c := p.Citation
-	lines := strings.Split(p.Text, "\n")
-	first, last := max(line, 1), len(lines)
-	if line > 0 {
-		depth := indentOf(lines[line-1])
-		for i := line; i < len(lines); i++ {
-			body := strings.TrimSpace(lines[i])
-			if body == "" || indentOf(lines[i]) > depth {
-				continue
-			}
-			if last = i; strings.Trim(body, "})];, ") == "" || body == "end" {
-				last = i + 1
-				break
-			}
-			if body != "{" && !strings.HasPrefix(body, ")") {
-				break
-			}
-			last = len(lines)
-		}
-	}
-	last = min(last, first+wholePiece-1)
-	for last > first && strings.TrimSpace(lines[last-1]) == "" {
-		last--
-	}
-	c.StartLine, c.EndLine = p.StartLine+first-1, p.StartLine+last-1
-	return c
+// isFile answers whether a name is that of a piece's file.
+func isFile(name string, pieces []piece) bool {
+	return slices.ContainsFunc(pieces, func(p piece) bool { return path.Base(p.Path) == name })
 }
 
 // isAbout answers whether lines of a piece are about what is asked: all names in the
 // question stand in the piece, and a third of its other words in the lines. A small
 // model answers what nothing in its evidence answers; mostly it then names code with
 // none of the question's words.
-func isAbout(question string, p *piece, location agent.Citation) bool {
+func isAbout(question string, p *piece, lines string) bool {
 	piece := strings.ToLower(p.Path + " " + p.Text)
 	for i, at := range word().FindAllStringIndex(question, -1) {
 		name := question[at[0]:at[1]]
@@ -429,11 +378,8 @@ func isAbout(question string, p *piece, location agent.Citation) bool {
 			return false
 		}
 	}
-	lines := strings.Split(p.Text, "\n")[location.StartLine-p.StartLine : location.EndLine-p.StartLine+1]
-	return 3*shared(question, p.Path+" "+strings.Join(lines, "\n")) >= len(asked(question))
+	return 3*shared(question, p.Path+" "+lines) >= len(asked(question))
 }
-
-func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
 // asking are words of questions that say nothing of what is asked about.
 var asking = map[string]bool{
@@ -442,8 +388,11 @@ var asking = map[string]bool{
 	"implemented": true, "happens": true, "happen": true, "handled": true, "defined": true, "used": true, "done": true, "made": true, "something": true,
 }
 
-// stem is how much of a word must be the same.
+// stem is the least of a word that must be the same.
 const stem = 4
+
+// stemOf is how much of a word must be the same.
+func stemOf(word string) string { return word[:max(stem, len(word)*2/3)] }
 
 // asked are the words of a question or sentence that say what it is about.
 func asked(text string) (words []string) {
@@ -460,7 +409,7 @@ func asked(text string) (words []string) {
 func shared(question, text string) (n int) {
 	text = strings.ToLower(text)
 	for _, w := range asked(question) {
-		if strings.Contains(text, w[:max(stem, len(w)*2/3)]) {
+		if strings.Contains(text, stemOf(w)) {
 			n++
 		}
 	}

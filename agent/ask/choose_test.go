@@ -42,6 +42,18 @@ func TestChoose(t *testing.T) {
 			answer: `{"answer": "The store is opened by ` + "`Open`" + `.", "best": 2}`,
 			want:   "The store is opened by `Open`.\n\n- store/store.go:4-6",
 		},
+		"a member of something": {
+			answer: `{"answer": "The store is opened by ` + "`store.Open`" + `.", "best": 2}`,
+			want:   "The store is opened by `store.Open`.\n\n- store/store.go:4-6",
+		},
+		"a member that is nowhere, of something": {
+			answer: `{"answer": "The store is opened by Open with ` + "`os.Mkdir`" + `.", "best": 1}`,
+			want:   "The store is opened by Open with `os.Mkdir`.\n\n- store/store.go:4-6",
+		},
+		"a name alone": {
+			answer: `{"answer": "Open", "best": 1}`,
+			want:   "This is the likeliest place:\n\n- store/store.go:3-6",
+		},
 		"no name": {
 			answer: `{"answer": "The store is opened in its folder.", "best": 1}`,
 			want:   "The store is opened in its folder.\n\n- store/store.go:3-6",

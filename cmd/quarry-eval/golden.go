@@ -28,7 +28,7 @@ complete with a helper of another file) and counts what can be decided without
 reading: changes that apply and parse, places that stand, answers that nothing
 proves. quarry's own suite is testdata/golden.`,
 		Example: `  quarry-eval golden --suite testdata/golden --model granite4:micro
-  quarry-eval golden --suite testdata/questions --corpus /tmp/holes   # questions on real repositories, see testdata/holes/fetch.sh`,
+  quarry-eval golden --suite testdata/questions/held --corpus /tmp/holes   # questions on real repositories, see testdata/holes/fetch.sh`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.golden(cmd.Context(), suite, corpus, only, limit)

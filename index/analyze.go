@@ -2,6 +2,9 @@ package index
 
 import (
 	"crypto/sha256"
+	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"quarry/index/lang"
@@ -39,10 +42,28 @@ func finish(name string, text []byte, hash store.Hash, file *syntax.File) *store
 	}
 }
 
-// problem tells a file that the parser gave up on.
+// problem tells a file that the parser gave up on. Where it may have done so for want of
+// memory, which is the process's and not the text's, the room that it had is part of it, so that
+// a process which has more reads the file again.
 func problem(file *syntax.File, size int) string {
-	if len(file.Errors) == 1 && file.Errors[0].Start == 0 && int(file.Errors[0].End) == size && size > 0 && len(file.Symbols) == 0 {
-		return "could not be parsed as " + strings.ToLower(file.Language) + "; indexed by lines"
+	if len(file.Errors) != 1 || file.Errors[0].Start != 0 || int(file.Errors[0].End) != size || size == 0 || len(file.Symbols) > 0 {
+		return ""
 	}
-	return ""
+	within := ""
+	if file.Short > 0 {
+		within = fmt.Sprintf(" within %d MB", file.Short>>20)
+	}
+	return "could not be parsed as " + strings.ToLower(file.Language) + within + "; indexed by lines"
+}
+
+var roomOf = regexp.MustCompile(` within (\d+) MB; `)
+
+// mayParse answers whether a file with a problem is worth another parse in this process.
+func mayParse(problem string, size int64) bool {
+	m := roomOf.FindStringSubmatch(problem)
+	if m == nil {
+		return false
+	}
+	short, err := strconv.ParseInt(m[1], 10, 32)
+	return err == nil && syntax.MayParse(size, (short+1)<<20)
 }

@@ -109,6 +109,10 @@ func (x *Index) scan(ctx context.Context, s *scan, all bool) error {
 	if err != nil {
 		return err
 	}
+	problems, err := x.problems(ctx)
+	if err != nil {
+		return err
+	}
 	var stale []staleFile
 	differ := 0 // how many are known not to be as they are indexed
 	list := known.known()
@@ -128,13 +132,15 @@ func (x *Index) scan(ctx context.Context, s *scan, all bool) error {
 				return err
 			}
 			s.met++
+			problem, given := problems[e.Path]
+			again := given && mayParse(problem, e.Size)
 			switch {
 			case x.isOpen(e.Path): // the buffer is the truth
 			case reason != "":
 				s.leaveOut(e, reason)
-			case all || !asIs:
+			case all || !asIs || again:
 				f := staleFile{Entry: e}
-				if st != nil && !all {
+				if st != nil && !all && !again {
 					f.known = &st.Hash
 				}
 				stale = append(stale, f)
@@ -184,6 +190,16 @@ func (x *Index) scan(ctx context.Context, s *scan, all bool) error {
 	})
 	s.same = known.same && len(stale) == 0 && known.list.Head.Skipped == sumOf(s.skipped)
 	return nil
+}
+
+// problems are those that the index has noted, by path.
+func (x *Index) problems(ctx context.Context) (map[string]string, error) {
+	list, err := x.Store().Problems(ctx)
+	by := make(map[string]string, len(list))
+	for _, p := range list {
+		by[p.Path] = p.Problem
+	}
+	return by, err
 }
 
 // leaveOut notes a file that is left out for what is in it.

@@ -23,6 +23,9 @@ var migrationFiles embed.FS
 // Schema 3 has no resolved references: they are resolved when they are asked for.
 //
 // Schema 4 has a full-text row a file in place of one a chunk, written when nobody waits.
+//
+// Schema 6 finds the files with a problem without reading all, and has those read once more
+// of which nobody noted whether the parser was short of memory.
 type migration struct {
 	file   string
 	verify string
@@ -45,6 +48,7 @@ var migrations = []migration{
 		UNION ALL SELECT 'chunk_text is still there' FROM sqlite_schema WHERE name = 'chunk_text'
 		UNION ALL SELECT 'a file is in neither' FROM files WHERE id NOT IN (SELECT file_id FROM text_due)`},
 	{"005_changed.sql", `SELECT 'the column changed is missing' WHERE NOT EXISTS (SELECT 1 FROM pragma_table_info('files') WHERE name = 'changed')`},
+	{"006_problems.sql", `SELECT 'the index files_by_problem is missing' WHERE NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'files_by_problem')`},
 }
 
 // ErrNewerSchema says that the database was written by a later quarry.

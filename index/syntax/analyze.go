@@ -27,9 +27,11 @@ func Analyze(language string, src []byte) (*File, error) {
 	if l == nil {
 		return t.analyzeLines(lines), nil
 	}
-	nodes, release := l.grammar.Nodes(t.parsed, parseLimit(len(t.parsed)))
+	room := l.grammar.Room()
+	nodes, release := l.grammar.NodesIn(t.parsed, parseLimit(len(t.parsed)), room)
 	defer release()
 	if t.unparsable = nodes == nil; t.unparsable {
+		t.short = shortOf(room, len(t.parsed))
 		return t.analyzeLines(lines), nil
 	}
 	return t.analyzeNodes(nodes, lines), nil

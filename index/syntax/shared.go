@@ -23,6 +23,7 @@ type version struct {
 	users  int              // guarded by open.mu
 	ready  chan struct{}    // closed when the fields below are set
 	tree   *treesitter.Tree // nil if the parser gave up
+	short  int64            // File.Short
 	errors int
 }
 
@@ -94,8 +95,11 @@ func versionOf(l *language, name string, old *treesitter.Tree, parsed []byte, wh
 	open.mu.Unlock()
 	defer close(v.ready)
 	limit := openLimit(len(parsed), v.whole)
-	tree, took := l.grammar.Parse(old, parsed, limit)
-	if tree != nil {
+	room := l.grammar.Room()
+	tree, took := l.grammar.ParseIn(old, parsed, limit, room)
+	if tree == nil {
+		v.short = shortOf(room, len(parsed))
+	} else {
 		if v.errors = tree.CountErrors(); v.whole && tooDear(v.errors, took, limit) {
 			tree.Close()
 			return v

@@ -18,6 +18,23 @@ type node = treesitter.Node
 // that load does not decide how a file is read.
 func parseLimit(size int) int { return 1_000_000 + 5*size }
 
+// shortOf is File.Short of a text of size bytes that was given up in some room.
+func shortOf(room int64, size int) int64 {
+	if room < treesitter.Needs(int64(size)) {
+		return max(1, room)
+	}
+	return 0
+}
+
+// MayParse answers whether a text of size bytes that was given up with short bytes of room may
+// be parsed now: there is all that a parse may take, or so much more than then that the
+// difference is not the moment's.
+func MayParse(size, short int64) bool { return hasRoom(parseRoom(), size, short) }
+
+func hasRoom(room, size, short int64) bool {
+	return room >= min(treesitter.Needs(size), short+short/4)
+}
+
 // ErrTooLarge is returned for text whose offsets do not fit in 32 bits.
 var ErrTooLarge = errors.New("file of 4 GB or more cannot be indexed")
 
@@ -33,6 +50,7 @@ type Tree struct {
 	src        []byte
 	parsed     []byte // src as the parser sees it, of the same length
 	unparsable bool   // the parser gave up on it
+	short      int64  // File.Short
 
 	mu      sync.Mutex       // guards what follows, which Close frees
 	tree    *treesitter.Tree // nil if there is none
@@ -70,6 +88,7 @@ func (t *Tree) Update(src []byte) (*Tree, error) {
 		return nil, ErrTooLarge
 	}
 	next := newTree(t.language, src, t.unparsable)
+	next.short = t.short
 	old := t.copyTree()
 	if old != nil {
 		defer old.Close()
@@ -109,6 +128,7 @@ func (t *Tree) Analyze() *File {
 	tree := t.copyTree()
 	if tree == nil { // closed
 		again := newTree(t.language, t.src, t.unparsable)
+		again.short = t.short
 		again.parse(nil, true)
 		defer again.Close()
 		tree = again.copyTree()
@@ -127,6 +147,7 @@ func (t *Tree) analyzeLines(lines lineTable) *File {
 	f := analyzeLines(t.language, t.src, lines)
 	if t.unparsable {
 		f.Errors = []Span{lines.span(0, uint32(len(t.src)))}
+		f.Short = t.short
 	}
 	return f
 }
@@ -156,7 +177,9 @@ func (t *Tree) parse(old *treesitter.Tree, whole bool) {
 		return
 	}
 	t.version = versionOf(l, t.language, old, t.parsed, whole)
-	if t.unparsable = t.version.tree == nil; !t.unparsable {
+	if t.unparsable = t.version.tree == nil; t.unparsable {
+		t.short = t.version.short
+	} else {
 		t.tree = t.version.tree.Copy()
 	}
 }

@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"bytes"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -163,6 +164,54 @@ func TestParseWithinItsRoom(t *testing.T) {
 		release()
 		if tree, _ := g.Parse(nil, src, parseLimit(len(src))); (tree != nil) != want {
 			t.Errorf("%d bytes, kept: read %t", len(src), tree != nil)
+		}
+	}
+}
+
+// What was given up for want of room says how much there was, and is read by whoever has more;
+// what would be given up anyway says nothing of it.
+func TestShortOfRoom(t *testing.T) {
+	g := languageFor("go").grammar
+	src := []byte("package p\n" + strings.Repeat("func f() { g(1, 2) }\n", 2500))
+	defer g.Within(parseRoom)
+	for _, c := range []struct {
+		room, short int64
+	}{{4 << 20, 4 << 20}, {0, 1}, {treesitter.Needs(int64(len(src))), 0}, {math.MaxInt64, 0}} {
+		g.Within(func() int64 { return c.room })
+		f, err := Analyze("go", src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Short != c.short || (len(f.Symbols) == 0) != (c.short > 0) {
+			t.Errorf("in %d bytes: short %d, %d symbols", c.room, f.Short, len(f.Symbols))
+		}
+		tree, err := Parse("go", append(src, byte('\n'))) // not the text of another document
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tree.Analyze(); got.Short != c.short {
+			t.Errorf("open, in %d bytes: short %d", c.room, got.Short)
+		}
+		tree.Close()
+		open.mu.Lock()
+		open.list = nil // which remembers what was given up
+		open.mu.Unlock()
+	}
+	g.Within(parseRoom)
+	hostile, err := Analyze("c", []byte("x = ["+strings.Repeat("1234567, ", 20_000)+"]\n"))
+	if err != nil || len(hostile.Errors) != 1 || hostile.Short != 0 {
+		t.Errorf("a text that takes too long: short %d, %v", hostile.Short, err)
+	}
+	needs := treesitter.Needs(1 << 20)
+	for _, c := range []struct {
+		room, short int64
+		want        bool
+	}{
+		{math.MaxInt64, 1, true}, {math.MaxInt64, math.MaxInt64 / 4, true}, {100, 100, false}, {124, 100, false}, {125, 100, true},
+		{needs, needs - 1, true}, {needs - 1, needs - 1, false},
+	} {
+		if got := hasRoom(c.room, 1<<20, c.short); got != c.want {
+			t.Errorf("%d bytes of room after %d: %t", c.room, c.short, got)
 		}
 	}
 }

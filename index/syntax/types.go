@@ -121,4 +121,7 @@ type File struct {
 	// Errors are the places tree-sitter could not parse, the whole file if it
 	// gave up.
 	Errors []Span
+	// Short is the room in bytes, at least 1, that the parser had when it gave up and may have
+	// done so for want of more; 0 otherwise.
+	Short int64
 }

@@ -83,6 +83,8 @@ typedef struct {
 
 TSTree *quarry_parse_tree(quarry_arena *arena, const TSLanguage *language, const TSTree *old, const TSInputEdit *edit, const char *text, uint32_t length, uint64_t limit, int64_t room, uint64_t *took);
 void quarry_delete_tree(quarry_arena *arena, TSTree *tree);
+int64_t quarry_parse_needs(int64_t length);
+
 quarry_node *quarry_parse(quarry_arena *arena, const TSLanguage *language, const char *text, uint32_t length, uint64_t limit, int64_t room, uint32_t *count);
 uint32_t quarry_flatten(TSNode root, quarry_node *out, uint32_t cap);
 uint32_t quarry_count_errors(TSNode root);

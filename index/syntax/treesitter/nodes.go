@@ -76,8 +76,13 @@ func init() { C.quarry_install_arenas() }
 // Nodes parses a text that is read once. The nodes are nil if the parser gives up, which
 // it does after limit microseconds of the processor, and valid until release is called.
 func (g *Grammar) Nodes(src []byte, limit int) (nodes []Node, release func()) {
+	return g.NodesIn(src, limit, g.Room())
+}
+
+// NodesIn is Nodes for a parse that may take room bytes of memory, and as many for its stack.
+func (g *Grammar) NodesIn(src []byte, limit int, room int64) (nodes []Node, release func()) {
 	a := arenas.Get().(*arena)
-	nodes = a.parse(g, src, limit)
+	nodes = a.parse(g, src, limit, room)
 	return nodes, func() {
 		a.reset()
 		arenas.Put(a)
@@ -86,10 +91,10 @@ func (g *Grammar) Nodes(src []byte, limit int) (nodes []Node, release func()) {
 
 // parse returns nil if it takes longer than limit, in microseconds of the processor, or too
 // much memory.
-func (a *arena) parse(g *Grammar, src []byte, limit int) []Node {
+func (a *arena) parse(g *Grammar, src []byte, limit int, room int64) []Node {
 	defer g.enter()()
 	var count C.uint32_t
-	first := C.quarry_parse(a.c, g.guarded, (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), C.uint64_t(limit), C.int64_t(g.room()), &count)
+	first := C.quarry_parse(a.c, g.guarded, (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), C.uint64_t(limit), C.int64_t(room), &count)
 	return unsafe.Slice((*Node)(unsafe.Pointer(first)), int(count))
 }
 

@@ -1,5 +1,6 @@
 package treesitter
 
+// #include "flatten.h"
 // #include "guard.h"
 //
 // extern void tree_sitter_lua_external_scanner_deserialize(void *, const char *, unsigned);
@@ -51,6 +52,13 @@ func New(of func() *sitter.Language, s Scanner) *Grammar {
 // Within has each parse from now on take room() bytes of memory at most, and as many for its
 // stack; one that needs more is given up. It is called before the first parse.
 func (g *Grammar) Within(room func() int64) { g.room = room }
+
+// Room is what a parse may take now.
+func (g *Grammar) Room() int64 { return g.room() }
+
+// Needs is the room in which the parse of a text of size bytes is given up for nothing but the
+// text.
+func Needs(size int64) int64 { return int64(C.quarry_parse_needs(C.int64_t(size))) }
 
 // Language is the grammar as it came, for its names of symbols and fields: texts are
 // parsed by a guarded copy.

@@ -51,6 +51,11 @@ func newTree(t *tree) *Tree {
 // one. It returns nil if the parser gives up, which it does after limit microseconds of
 // the processor. took is how many it took. The caller must not change src afterwards.
 func (g *Grammar) Parse(old *Tree, src []byte, limit int) (parsed *Tree, took int) {
+	return g.ParseIn(old, src, limit, g.Room())
+}
+
+// ParseIn is Parse for a parse that may take room bytes of memory, and as many for its stack.
+func (g *Grammar) ParseIn(old *Tree, src []byte, limit int, room int64) (parsed *Tree, took int) {
 	var m *memory
 	var before *C.TSTree
 	var edit C.TSInputEdit
@@ -61,7 +66,7 @@ func (g *Grammar) Parse(old *Tree, src []byte, limit int) (parsed *Tree, took in
 	}
 	m.enter()
 	var micros C.uint64_t
-	c := m.parse(g, before, &edit, src, limit, &micros)
+	c := m.parse(g, before, &edit, src, limit, room, &micros)
 	runtime.KeepAlive(old)
 	if c == nil {
 		m.leave()
@@ -70,12 +75,12 @@ func (g *Grammar) Parse(old *Tree, src []byte, limit int) (parsed *Tree, took in
 	return newTree(&tree{c: c, src: src, memory: m}), int(micros)
 }
 
-func (m *memory) parse(g *Grammar, old *C.TSTree, edit *C.TSInputEdit, src []byte, limit int, took *C.uint64_t) *C.TSTree {
+func (m *memory) parse(g *Grammar, old *C.TSTree, edit *C.TSInputEdit, src []byte, limit int, room int64, took *C.uint64_t) *C.TSTree {
 	m.busy.Lock()
 	defer m.busy.Unlock()
 	defer m.deleteClosed()
 	defer g.enter()()
-	return C.quarry_parse_tree(m.arena, g.guarded, old, edit, (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), C.uint64_t(limit), C.int64_t(g.room()), took)
+	return C.quarry_parse_tree(m.arena, g.guarded, old, edit, (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), C.uint64_t(limit), C.int64_t(room), took)
 }
 
 func (m *memory) enter() {

@@ -134,6 +134,12 @@ TSTree *quarry_parse_tree(quarry_arena *arena, const TSLanguage *language, const
   return j.tree;
 }
 
+// quarry_parse_needs is the room with which the parse of a text takes what it may anyway.
+int64_t quarry_parse_needs(int64_t length) {
+  int64_t memory = MEMORY + MEMORY_PER_BYTE * length, stack = STACK + STACK_PER_BYTE * length;
+  return memory > stack ? memory : stack;
+}
+
 // quarry_delete_tree frees what no other tree of the arena shares.
 void quarry_delete_tree(quarry_arena *arena, TSTree *tree) {
   quarry_arena_use(arena);

@@ -83,7 +83,33 @@ func (b *Toolbox) outline(ctx context.Context, raw json.RawMessage) (reply, erro
 	}
 	r := listed(list, within, len(list) < most)
 	r.from(backend, missing)
-	return r, nil
+	err = b.outlineGaps(ctx, &r, inside, one, len(list) > 0)
+	return r, err
+}
+
+// outlineGaps says what the outline of files, or of one file, may lack.
+func (b *Toolbox) outlineGaps(ctx context.Context, r *reply, inside []workspace.File, one, found bool) error {
+	shown := make(map[string]bool, len(inside))
+	for _, f := range inside {
+		shown[f.Path] = true
+	}
+	if !one {
+		err := b.plain(ctx, r, "", func(f workspace.Plain) bool { return shown[f.Path] })
+		if err == nil && !found {
+			err = b.only(ctx, r)
+		}
+		return err
+	}
+	list, err := b.parts.Workspace.Plain(ctx)
+	for _, f := range list {
+		if shown[f.Path] {
+			r.warn(fmt.Sprintf("incomplete: %s %s, so that what it declares is not known; read_file shows it", f.Name, f.Problem))
+		}
+	}
+	if why := b.leftOut(ctx, inside[0].Name); why != "" && !found {
+		r.warn(why)
+	}
+	return err
 }
 
 // outlined are the files of the folder dir, or the one file that name means. What is a file by
@@ -241,5 +267,10 @@ func (b *Toolbox) follow(ctx context.Context, raw json.RawMessage, declared bool
 	case cut:
 		r.warn(fmt.Sprintf("the first %d, there are more", maxNeighbours))
 	}
-	return r, nil
+	name := start.Name
+	if declared || args.Depth > 1 { // of other names
+		name = ""
+	}
+	err = b.gaps(ctx, &r, start.Path, name, len(list) > 0)
+	return r, err
 }

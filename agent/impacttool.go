@@ -93,7 +93,12 @@ func (b *Toolbox) impact(ctx context.Context, raw json.RawMessage) (reply, error
 	if err := i.follow(ctx, changes, max(1, args.Depth)); err != nil {
 		return reply{}, err
 	}
-	return i.reply(window{args.Offset, args.Limit}), nil
+	r, like := i.reply(window{args.Offset, args.Limit}), ""
+	if args.ID != "" {
+		like = changes[0].Path
+	}
+	err = b.gaps(ctx, &r, like, "", len(i.answer.Items) > 0)
+	return r, err
 }
 
 // impact is what is being found out about a change.

@@ -117,7 +117,17 @@ func (b *Toolbox) listFiles(ctx context.Context, raw json.RawMessage) (reply, er
 	r := part(names, args.Offset, args.Limit, func(list []string) any { return fileList{list, total} })
 	r.truncated = total > len(names)
 	r.from([]string{"index"}, missing)
-	return r, nil
+	if len(names) > 0 {
+		return r, nil
+	}
+	if !strings.ContainsAny(args.Glob, "*?[{") {
+		if why := b.leftOut(ctx, args.Glob); why != "" {
+			r.warn(why)
+			return r, nil
+		}
+	}
+	err = b.only(ctx, &r)
+	return r, err
 }
 
 func isHidden(name string) bool {

@@ -13,7 +13,6 @@ import (
 
 	"quarry/index/lang"
 	"quarry/index/syntax"
-	"quarry/index/walk"
 	"quarry/retrieval"
 	"quarry/retrieval/workspace"
 )
@@ -122,10 +121,10 @@ func (b *Toolbox) searchText(ctx context.Context, raw json.RawMessage) (reply, e
 	})
 	r.truncated = answer.Total > len(answer.Results)
 	r.from(answer.Backend, answer.Missing)
-	if n := answer.NotSearched[string(walk.Unreadable)]; n > 0 && len(list)+len(near) == 0 {
-		r.warn(fmt.Sprintf("files or folders that quarry cannot read, and did not search: %d", n))
+	if len(list)+len(near) == 0 {
+		err = b.nothing(ctx, &r, answer)
 	}
-	return r, nil
+	return r, err
 }
 
 // withText finds what a query does, and before it the files that have the query's
@@ -201,7 +200,9 @@ func (b *Toolbox) results(ctx context.Context, q retrieval.Query, text string, w
 		return reply{}, err
 	}
 	b.showed(&q, within, &answer)
-	return b.entries(answer, wordsOf(text, &q), within, lines), nil
+	r := b.entries(answer, wordsOf(text, &q), within, lines)
+	err = b.nothing(ctx, &r, answer)
+	return r, err
 }
 
 // window is a part of what a search finds.
@@ -280,6 +281,9 @@ func (b *Toolbox) searchCode(ctx context.Context, raw json.RawMessage) (reply, e
 	}
 	b.showed(&q, within, &answer)
 	r := b.entries(answer, wordsOf(args.Query, &q), within, answerLines)
+	if err := b.nothing(ctx, &r, answer); err != nil {
+		return reply{}, err
+	}
 	// Whether a model may judge results is for the user to set, not for a model.
 	if args.UseReranker && !slices.Contains(answer.Backend, workspace.BackendReranker) {
 		r.warn("no reranker judged these; they are in the order of the search")

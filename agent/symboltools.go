@@ -69,7 +69,12 @@ func (b *Toolbox) searchSymbols(ctx context.Context, raw json.RawMessage) (reply
 	if other != "" && len(list) > 0 {
 		r.warn(other)
 	}
-	return r, nil
+	if len(list) == 0 {
+		err = b.gaps(ctx, &r, "", "", false)
+	} else {
+		err = b.plain(ctx, &r, lastName(args.Name), nil)
+	}
+	return r, err
 }
 
 type definition struct {
@@ -194,7 +199,8 @@ func (b *Toolbox) references(ctx context.Context, raw json.RawMessage) (reply, e
 		r.warn(fmt.Sprintf("%d of the %d uses may mean another one: too many declarations are called %s to tell by names which is meant", found.Vague, found.Total, s.Name))
 	}
 	r.from(found.Backend, found.Missing)
-	return r, nil
+	err = b.gaps(ctx, &r, s.Path, s.Name, len(list) > 0)
+	return r, err
 }
 
 // maxLineBytes is how much of one line a list shows.

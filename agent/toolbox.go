@@ -143,6 +143,12 @@ func (b *Toolbox) Call(ctx context.Context, name string, args json.RawMessage) E
 	if err != nil {
 		r.failure = b.explain(ctx, err)
 	}
+	var unknown *workspace.UnknownSymbol
+	if errors.As(err, &unknown) && !unknown.Several {
+		if err := b.gaps(ctx, &r, "", lastName(unknown.ID), false); err != nil {
+			r.failure = b.explain(ctx, err)
+		}
+	}
 	var unready *workspace.NotReady
 	if errors.As(err, &unready) {
 		r.missing = &unready.Missing

@@ -111,7 +111,7 @@ type searchOutput struct {
 	// Notes say which words look like filters and are none.
 	Notes []string `json:"notes,omitempty"`
 	// NotSearched counts what is not indexed, by why, where lines were asked for; where
-	// nothing was found, what cannot be read.
+	// nothing was found, what cannot be read, and with symbol: what could not be parsed.
 	NotSearched map[string]int `json:"not_searched,omitempty"`
 }
 
@@ -251,6 +251,9 @@ func (a *app) printResults(root string, req *retrieval.Request, answer workspace
 		}
 		if n := answer.NotSearched[string(walk.Unreadable)]; n > 0 {
 			fmt.Fprintf(a.Stdout, "Files or folders that cannot be read, and were not searched: %s. `quarry status` names them.\n", grouped(int64(n)))
+		}
+		if n := answer.NotSearched[workspace.Unparsed]; n > 0 {
+			fmt.Fprintf(a.Stdout, "Files that could not be parsed, whose declarations are not known: %s. `quarry status` names them.\n", grouped(int64(n)))
 		}
 		return
 	}

@@ -201,6 +201,37 @@ func (w *Workspace) matchingNow(ctx context.Context, p *pattern.Pattern, keep fu
 	}), nil
 }
 
+// Plain is a file that the index knows by its lines only, because the parser gave up on it.
+type Plain struct {
+	File
+	// Problem says why, in words.
+	Problem string
+}
+
+// Plain are those files of all folders, in the order of their names; only the Name and Path of
+// each File are set.
+func (w *Workspace) Plain(ctx context.Context) (list []Plain, err error) {
+	folders := w.snapshot()
+	for _, f := range folders {
+		x, err := f.ready()
+		if err != nil {
+			continue // it is being opened, or it was said then
+		}
+		problems, err := x.Store().Problems(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range problems {
+			path := filepath.Join(f.dir, filepath.FromSlash(p.Path))
+			if owner, _ := innermost(folders, path); owner == f && x.Root().Check(p.Path) == "" {
+				list = append(list, Plain{File{Name: nameIn(folders, f, p.Path), Path: path}, p.Problem})
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b Plain) int { return cmp.Compare(a.Name, b.Name) })
+	return list, nil
+}
+
 // LeftOut counts the files and folders that the last scans left out of the indexes, by reason.
 func (w *Workspace) LeftOut(ctx context.Context) (map[string]int, error) {
 	sum := map[string]int{}

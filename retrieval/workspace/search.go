@@ -27,7 +27,8 @@ type Answer struct {
 	// NothingLeft: the filters leave out every file.
 	NothingLeft bool
 	// NotSearched counts what lies in the folders and is not indexed, by why, where the
-	// query asked for all that has a text; where nothing was found, what cannot be read.
+	// query asked for all that has a text; where nothing was found, what cannot be read, and
+	// Unparsed.
 	NotSearched map[string]int
 	Timings     retrieval.Timings
 	// Missing is what the answer could not look at, nil if nothing.
@@ -53,8 +54,21 @@ func (w *Workspace) Search(ctx context.Context, req retrieval.Request) (answer A
 	if err == nil && answer.Total == 0 {
 		answer.NotSearched, err = w.unreadable(ctx)
 	}
+	if err == nil && answer.Total == 0 && len(req.Query.Symbols) > 0 {
+		var plain []Plain
+		if plain, err = w.Plain(ctx); len(plain) > 0 {
+			if answer.NotSearched == nil {
+				answer.NotSearched = map[string]int{}
+			}
+			answer.NotSearched[Unparsed] = len(plain)
+		}
+	}
 	return answer, err
 }
+
+// Unparsed is the reason in Answer.NotSearched of files whose declarations are not known, where
+// the query asked for one and nothing was found.
+const Unparsed = "could not be parsed"
 
 // unreadable counts the files and folders that the last scans could not read, nil for none.
 func (w *Workspace) unreadable(ctx context.Context) (map[string]int, error) {

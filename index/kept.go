@@ -40,10 +40,11 @@ func (x *Index) KeptPath() string {
 	if x.Store().InMemory() {
 		return ""
 	}
-	return filepath.Join(x.state.dir, keptName)
+	return filepath.Join(x.state.dir, KeptName)
 }
 
-const keptName = "snapshot"
+// KeptName is the name of that file.
+const KeptName = "snapshot"
 
 // IsBrief answers whether whoever opened the index asks once and ends (Config.Brief).
 func (x *Index) IsBrief() bool { return x.cfg.Brief }
@@ -58,7 +59,7 @@ func (x *Index) MayKeep() bool { return x.isOwner() && x.KeptPath() != "" }
 // in it.
 func (x *Index) forgetKept() {
 	if x.state.dir != "" {
-		_ = os.Remove(filepath.Join(x.state.dir, keptName)) // mostly it is not there
+		_ = os.Remove(filepath.Join(x.state.dir, KeptName)) // mostly it is not there
 		_ = os.Remove(x.state.listing())                    // which has names
 	}
 }

@@ -109,7 +109,7 @@ func (x *Index) scan(ctx context.Context, s *scan, all bool) error {
 	if err != nil {
 		return err
 	}
-	problems, err := x.problems(ctx)
+	problems, err := problemsOf(ctx, x.Store())
 	if err != nil {
 		return err
 	}
@@ -192,9 +192,9 @@ func (x *Index) scan(ctx context.Context, s *scan, all bool) error {
 	return nil
 }
 
-// problems are those that the index has noted, by path.
-func (x *Index) problems(ctx context.Context) (map[string]string, error) {
-	list, err := x.Store().Problems(ctx)
+// problemsOf are those that a database has noted, by path.
+func problemsOf(ctx context.Context, s *store.Store) (map[string]string, error) {
+	list, err := s.Problems(ctx)
 	by := make(map[string]string, len(list))
 	for _, p := range list {
 		by[p.Path] = p.Problem

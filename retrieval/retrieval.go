@@ -65,6 +65,14 @@ type Request struct {
 	Semantic SemanticQuery
 }
 
+// OnlyDeclared answers whether all that is asked for are files that declare a name, which the
+// database alone can tell.
+func (r *Request) OnlyDeclared() bool {
+	q := &r.Query
+	return len(q.Symbols) > 0 && q.Text == "" && len(q.Phrases) == 0 && q.Lines == nil && r.Signals != SignalsSemantic &&
+		(q.Mode == "" || q.Mode == ModeAll || q.Mode == ModeSymbols)
+}
+
 // WantsSemantic answers whether Semantic would be asked: of names it knows nothing
 // that the declarations do not say better.
 func (r *Request) WantsSemantic() bool {

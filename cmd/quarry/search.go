@@ -48,7 +48,12 @@ With --similar the question is a piece of code, and the query may only filter.
 
 --format writes places for other programs: vimgrep as rg --vimgrep does, quickfix with
 what each place is and why it is shown (Vim's errorformat, compilation-mode of Emacs),
-sarif as SARIF 2.1.0. What is no place goes to standard error.`,
+sarif as SARIF 2.1.0. What is no place goes to standard error.
+
+A search answers within --wait. Where what searches begin with is missing or damaged,
+symbol: finds declarations at once all the same; a search answers from what there is by
+then, and goes on behind its answer until the next one can begin at once: 10 to 20
+seconds for 10,000 files. It says so on standard error, and Ctrl-C ends it.`,
 		Example: `  quarry search how are routes grouped
   quarry search RouterGroup
   quarry search '"context deadline exceeded" type:test'
@@ -147,7 +152,7 @@ func (a *app) search(ctx context.Context, raw, mode, format string, k, offset in
 	}
 	a.CommandSettings() // prints what is wrong with them: index.exclude may be what is ignored
 	start := time.Now()
-	from, err := a.openSearch(ctx, root, req.WantsSemantic())
+	from, err := a.openSearch(ctx, root, req.WantsSemantic(), req.OnlyDeclared())
 	if err != nil {
 		return err
 	}
@@ -155,6 +160,10 @@ func (a *app) search(ctx context.Context, raw, mode, format string, k, offset in
 	loaded := time.Since(start)
 	answer, err := from.Search(ctx, req)
 	var unready *workspace.NotReady
+	if errors.As(err, &unready) && from.load() { // which has to be done anyway
+		answer, err = from.Search(ctx, req)
+		from.missing = answer.Missing
+	}
 	if err != nil && req.Signals == retrieval.SignalsSemantic && !errors.As(err, &unready) {
 		return fmt.Errorf("semantic search is not available: %w; use --mode hybrid, which uses every signal there is", err)
 	}

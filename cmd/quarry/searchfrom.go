@@ -32,7 +32,10 @@ type searched struct {
 	missing *workspace.Missing
 	// updated is how many files were read to bring the index up to date.
 	updated int
-	close   func()
+	// load completes what searches begin with, if the answer did not wait for it; loaded is
+	// whether they know more then.
+	load  func() (loaded bool)
+	close func()
 }
 
 type searchable interface {
@@ -43,8 +46,8 @@ type searchable interface {
 // openSearch begins with what is kept of the workspace's index, and brings that up to date
 // as far as Wait allows; with the vectors there are if semantic search is wanted. Without
 // an index, because this build has no full-text search or its folder is unusable, it reads
-// the workspace itself.
-func (a *app) openSearch(ctx context.Context, root string, semantic bool) (*searched, error) {
+// the workspace itself. declared: all that will be asked is retrieval.Request.OnlyDeclared.
+func (a *app) openSearch(ctx context.Context, root string, semantic, declared bool) (*searched, error) {
 	if err := a.Allowed().Refuses(root); err != nil {
 		return nil, err
 	}
@@ -60,7 +63,11 @@ func (a *app) openSearch(ctx context.Context, root string, semantic bool) (*sear
 		Notify:   func(message string) { fmt.Fprintln(a.Stderr, "quarry:", message) },
 	})
 	w.SetRoots([]string{root})
-	missing, err := w.Await(ctx)
+	await := w.Await
+	if declared {
+		await = w.AwaitDeclared
+	}
+	missing, err := await(ctx)
 	bar.end()
 	switch {
 	case ctx.Err() != nil:
@@ -70,7 +77,7 @@ func (a *app) openSearch(ctx context.Context, root string, semantic bool) (*sear
 		w.Close()
 		fmt.Fprintln(a.Stderr, "quarry: searching the files themselves, without an index")
 		only, err := a.scanned(ctx, root)
-		return &searched{searchable: only, root: root, close: func() {}}, err
+		return &searched{searchable: only, root: root, load: func() bool { return false }, close: func() {}}, err
 	}
 	if missing == nil {
 		within, cancel := context.WithTimeout(ctx, a.WaitLimit())
@@ -85,11 +92,35 @@ func (a *app) openSearch(ctx context.Context, root string, semantic bool) (*sear
 	if semantic {
 		end = a.useVectors(ctx, w)
 	}
-	return &searched{w, root, missing, updated, func() {
+	load := func() bool { return a.load(ctx, w) }
+	return &searched{w, root, missing, updated, load, func() {
+		load()
 		w.Keep(ctx) // for the next one, if there was nothing to begin with
 		w.Close()
 		end()
 	}}, nil
+}
+
+// load lets searches read the rest of the index, if the command did not wait for that: what was
+// read would be read again by every command after it, and none of them would come to an end. The
+// answer is printed before.
+func (a *app) load(ctx context.Context, w *workspace.Workspace) (loaded bool) {
+	var bar *progressBar
+	loaded, err := w.Load(ctx, func(done, total int) {
+		if bar == nil {
+			a.Answered()
+			fmt.Fprintln(a.Stderr, "quarry: loading what searches begin with, once, so that the next one has it at once; Ctrl-C ends this")
+			bar = &progressBar{app: a, terminal: cli.OnTerminal(a.Stderr), start: time.Now()}
+		}
+		bar.prepared(done, total)
+	})
+	if bar != nil {
+		bar.end()
+	}
+	if err != nil && ctx.Err() == nil {
+		a.Log.Info("load what searches begin with", "error", err)
+	}
+	return loaded
 }
 
 // useVectors lets queries be compared with the vectors the index has; the command
@@ -232,7 +263,7 @@ func (a *app) searchSimilar(ctx context.Context, location, filters, format strin
 		Path: path, StartLine: start, EndLine: end, Filter: query.Filter, Limit: k,
 	}
 	began := time.Now()
-	from, err := a.openSearch(ctx, root, true)
+	from, err := a.openSearch(ctx, root, true, false)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,10 +18,12 @@ import (
 	"quarry/cmd/internal/engines"
 	"quarry/cmd/internal/usage"
 	"quarry/index"
+	"quarry/index/snapshot"
 	"quarry/lsp"
 	"quarry/lsp/settings"
 	"quarry/model"
 	"quarry/model/catalogue"
+	"quarry/retrieval"
 )
 
 func (a *app) statusCommand() *cobra.Command {
@@ -27,10 +31,11 @@ func (a *app) statusCommand() *cobra.Command {
 		Use:   "status",
 		Short: "Show what the index of the workspace holds, and what quarry did today",
 		Long: `status shows the index of the workspace, how the folder differs from it by
-now, which model is configured, and what editors' servers did today: ghost text, times,
-tokens, memory, and what they did without. They write that down every few minutes. It
-reads no file of the workspace and changes nothing. What one server does right now it
-tells its editor, by quarry/status; whether the model works, quarry doctor.`,
+now, what is wrong with what searches begin with, which model is configured, and what
+editors' servers did today: ghost text, times, tokens, memory, and what they did
+without. They write that down every few minutes. It reads no file of the workspace and
+changes nothing. What one server does right now it tells its editor, by quarry/status;
+whether the model works, quarry doctor.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.status(cmd.Context()) },
 	}
@@ -64,6 +69,22 @@ func currency(st index.Status) string {
 	return fmt.Sprintf("out of date: files new %s, changed %s, gone %s; `quarry index` reads them, or any quarry that is started", grouped(int64(d.New)), grouped(int64(d.Changed)), grouped(int64(d.Gone)))
 }
 
+// searchFiles says what is wrong with the files that searches of an index begin with, "" if
+// nothing is, or a running quarry sees to them.
+func (a *app) searchFiles(st index.Status) string {
+	if st.Writer != index.NoProcess || !st.Whole || st.Files == 0 {
+		return ""
+	}
+	_, err := snapshot.OpenVerified(filepath.Join(filepath.Dir(st.Database), index.KeptName), retrieval.StoredVersion)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "missing"
+	case err != nil:
+		return "damaged"
+	}
+	return ""
+}
+
 // statusOutput is the JSON of `quarry status`.
 type statusOutput struct {
 	index.Status
@@ -71,6 +92,9 @@ type statusOutput struct {
 	Today  usage.Day               `json:"today"`
 	Budget int64                   `json:"memory_budget"`
 	Now    nowOutput               `json:"now"`
+	// SearchFiles is what is wrong with the files that searches begin with where nobody mends
+	// it: missing or damaged.
+	SearchFiles string `json:"search_files,omitempty"`
 }
 
 // nowOutput is what the user's running quarrys have, in bytes, and do without.
@@ -102,7 +126,7 @@ func (a *app) status(ctx context.Context) error {
 			return err
 		}
 		now := engines.RunningNow(a.StateDir, s)
-		return a.PrintJSON(statusOutput{st, asked, today, engines.Budget(s, catalogue.ThisMachine()), nowOutput{now.Processes, now.Own, now.Models, now.Untold, now.Savings}})
+		return a.PrintJSON(statusOutput{st, asked, today, engines.Budget(s, catalogue.ThisMachine()), nowOutput{now.Processes, now.Own, now.Models, now.Untold, now.Savings}, a.searchFiles(st)})
 	}
 	fmt.Fprintf(a.Stdout, "index of %s\n%s files, %s", st.Root, grouped(st.Files), megabytes(st.Bytes))
 	if !st.Scanned.IsZero() {
@@ -110,6 +134,9 @@ func (a *app) status(ctx context.Context) error {
 	}
 	fmt.Fprintln(a.Stdout)
 	fmt.Fprintln(a.Stdout, currency(st))
+	if said := a.searchFiles(st); said != "" {
+		fmt.Fprintf(a.Stdout, "what searches begin with is %s: names are found at once, all else is slow and incomplete; `quarry index` makes it anew, and so does the next `quarry search`\n", said)
+	}
 	a.printIndex(st)
 	return a.printElse(s, asked)
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -46,18 +47,135 @@ func (w *Workspace) find(ctx context.Context, memory *dense.Memory, req retrieva
 		return w.Search.Search(ctx, req)
 	}
 	// An index that was empty at the start may have been filled since.
-	if w.IsReady() && w.Search.Current().Files() > 0 {
+	ready := w.IsReady() && w.Search.Current().Files() > 0
+	only := req.OnlyDeclared()
+	if ready && !(only && w.Behind(ctx)) {
 		return w.Search.Search(ctx, req)
+	}
+	named, err := w.named(ctx, &req)
+	if only || err != nil {
+		return named, err
 	}
 	answer, filled, err := w.fullText(ctx, req)
 	if !filled && err == nil {
-		return w.Search.Search(ctx, req)
+		answer, err = w.Search.Search(ctx, req)
+	}
+	if err == nil {
+		return first(named, answer, req.Limit), nil
 	}
 	if err != nil && ctx.Err() == nil && req.Semantic != nil {
 		req.Signals = retrieval.SignalsSemantic
 		return w.Search.Search(ctx, req)
 	}
 	return answer, err
+}
+
+// backendNames is what the Backend of an Answer has where the database was asked for
+// declarations of a name.
+const backendNames = "symbols"
+
+// maxNamedFiles is how many files with a declaration of a name are answered from disk.
+const maxNamedFiles = 50
+
+// named finds the files that declare a name of the request, as the database has them: those that
+// it asks for by name, or the one that it is. All filters apply.
+func (w *Workspace) named(ctx context.Context, req *retrieval.Request) (retrieval.Answer, error) {
+	start := time.Now()
+	q := &req.Query
+	answer := retrieval.Answer{Results: []retrieval.Result{}, Backend: []string{backendNames}, Class: retrieval.ClassSymbol}
+	names, asked := q.Symbols, true
+	if len(names) == 0 {
+		names, asked = []string{q.Text}, false
+	}
+	limit := max(req.Limit, 10)
+	met := map[string]bool{}
+	for _, name := range names {
+		last, key := retrieval.NameKey(name)
+		if key == "" || !asked && strings.ContainsAny(q.Text, " \t\n") {
+			continue
+		}
+		look := w.source.Store().NamedInAnyCase
+		if !asked { // only as it is written: a word is many names in some case
+			look = func(ctx context.Context, name string, limit int) ([]store.Named, error) {
+				return w.source.Store().Named(ctx, name, "", limit)
+			}
+		}
+		list, err := look(ctx, last, namedOnDisk)
+		if err != nil {
+			return answer, err
+		}
+		var all []retrieval.Declaration
+		for _, n := range list {
+			if asked || n.Kind != syntax.KindModule { // whose name each of its files may have
+				all = append(all, retrieval.Declaration{Path: n.Path, Name: n.Name, Container: n.Container, Kind: n.Kind})
+			}
+		}
+		for _, d := range retrieval.Nearest(name, q.Kinds, all, namedOnDisk) {
+			if met[d.Path] {
+				continue
+			}
+			met[d.Path] = true
+			if len(met) > maxNamedFiles {
+				break
+			}
+			f, err := w.source.Store().ByPath(ctx, d.Path)
+			if err != nil {
+				return answer, err
+			}
+			if f == nil || !q.Keeps(f.Path, f.Syntax.Language, time.Unix(0, f.ModTime)) {
+				continue
+			}
+			if r, ok := declaring(f, name, &q.Filter); ok {
+				answer.Results = append(answer.Results, r)
+			}
+		}
+	}
+	answer.Total = len(answer.Results)
+	answer.Results = answer.Results[:min(limit, answer.Total)]
+	answer.Timings.Lexical = time.Since(start)
+	answer.Timings.Total = answer.Timings.Lexical
+	return answer, nil
+}
+
+// declaring is a file at the first of its declarations of a name, with the next ones nested.
+func declaring(f *store.File, name string, filter *retrieval.Filter) (r retrieval.Result, ok bool) {
+	r = retrieval.Result{Path: f.Path, Score: 1, More: []retrieval.Location{}}
+	for i := range f.Syntax.Symbols {
+		sym := &f.Syntax.Symbols[i]
+		if !keepsKind(filter, sym.Kind) || !isNamed(sym, []string{name}) {
+			continue
+		}
+		p := retrieval.Location{StartLine: int(sym.Span.StartLine), EndLine: int(sym.Span.EndLine), Score: 1, Symbol: sym.Name, Kind: sym.Kind}
+		if sym.Container != "" {
+			p.Symbol = sym.Container + "." + sym.Name
+		}
+		switch {
+		case !ok:
+			ok = true
+			r.StartLine, r.EndLine, r.Symbol, r.Kind = p.StartLine, p.EndLine, p.Symbol, p.Kind
+			r.Reasons = []string{fmt.Sprintf("declares %s %s", p.Kind, p.Symbol)}
+		case len(r.More) < 4:
+			r.More = append(r.More, p)
+		}
+	}
+	return r, ok
+}
+
+// first is an answer with the results of another one before its own.
+func first(before, answer retrieval.Answer, limit int) retrieval.Answer {
+	if len(before.Results) == 0 {
+		return answer
+	}
+	list := before.Results
+	for _, r := range answer.Results {
+		if !slices.ContainsFunc(before.Results, func(b retrieval.Result) bool { return b.Path == r.Path }) {
+			list = append(list, r)
+		}
+	}
+	answer.Total = max(answer.Total, len(list))
+	answer.Results = list[:min(len(list), cmp.Or(max(limit, 0), 10))]
+	answer.Backend = append([]string{backendNames}, answer.Backend...)
+	return answer
 }
 
 // Declared finds declarations by name: in memory, or while that does not hold all of
@@ -282,15 +400,18 @@ type scoredChunk struct {
 // declares answers whether a file declares one of the names, which may have their
 // container before them; every file does if there are none.
 func declares(f *syntax.File, names []string) bool {
-	return len(names) == 0 || slices.ContainsFunc(f.Symbols, func(sym syntax.Symbol) bool {
-		return slices.ContainsFunc(names, func(name string) bool {
-			words := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(".:#", r) })
-			if len(words) == 0 || !strings.EqualFold(sym.Name, words[len(words)-1]) {
-				return false
-			}
-			owner := sym.Container[strings.LastIndexByte(sym.Container, '.')+1:]
-			return len(words) == 1 || strings.EqualFold(owner, words[len(words)-2])
-		})
+	return len(names) == 0 || slices.ContainsFunc(f.Symbols, func(sym syntax.Symbol) bool { return isNamed(&sym, names) })
+}
+
+// isNamed answers whether a symbol has one of the names, perhaps with what it is declared in.
+func isNamed(sym *syntax.Symbol, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		words := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(".:#", r) })
+		if len(words) == 0 || !strings.EqualFold(sym.Name, words[len(words)-1]) {
+			return false
+		}
+		owner := sym.Container[strings.LastIndexByte(sym.Container, '.')+1:]
+		return len(words) == 1 || strings.EqualFold(owner, words[len(words)-2])
 	})
 }
 

@@ -198,3 +198,37 @@ func BenchmarkFullText(b *testing.B) {
 	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
 	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
 }
+
+// While memory knows little, declarations are answered from the database: the very name first,
+// whatever else has its words, and all that a query for declarations asks for, in any case.
+func TestDeclarationsFromDisk(t *testing.T) {
+	source := unfilled(t, map[string]string{
+		"a.go":     "package shed\n\n// Widget Widget Widget: all of Widget is said here.\nfunc Other() { Widget(); Widget(); Widget() }\n",
+		"z.go":     "package shed\n\nfunc Widget() {}\n\ntype Store struct{}\n\nfunc (s Store) Open() {}\n",
+		"open.go":  "package shed\n\nfunc Open() {}\n",
+		"lower.py": "def widget():\n    pass\n",
+	})
+	fill(t, source)
+	w := cold(t, source)
+	for query, want := range map[string][]string{
+		"symbol:Widget":             {"z.go", "lower.py"},
+		"symbol:widget":             {"lower.py", "z.go"},
+		"symbol:Store.Open":         {"z.go"},
+		"symbol:Widget lang:python": {"lower.py"},
+		"symbol:Open kind:method":   {"z.go"},
+		"symbol:Nowhere":            {},
+		"Widget":                    {"z.go", "lower.py", "a.go"},
+	} {
+		a := find(t, w, query)
+		got := []string{}
+		for _, r := range a.Results {
+			got = append(got, r.Path)
+		}
+		if !slices.Equal(got, want) || a.Total != len(want) || !slices.Contains(a.Backend, "symbols") {
+			t.Errorf("%s finds %q of %d by %q, want %q", query, got, a.Total, a.Backend, want)
+		}
+	}
+	if a := find(t, w, "shed"); len(a.Results) > 0 && a.Results[0].Reasons[0] == "declares module shed" {
+		t.Errorf("a word that names a package: %+v", a.Results)
+	}
+}

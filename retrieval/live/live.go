@@ -29,6 +29,7 @@ type Workspace struct {
 
 	// relinkDue: files changed, or were indexed, since the graph was read.
 	relinkDue atomic.Bool
+	beginning sync.Once   // closes begun
 	usable    atomic.Bool // the file that is kept, if there is one, is of this database
 	tidying   sync.Mutex
 	relinking sync.Mutex // held while the graph is made, or what it is of is looked at
@@ -48,7 +49,8 @@ type Workspace struct {
 	// which interrupt brings to it; guarded by mu.
 	lost      bool
 	interrupt context.CancelFunc
-	rest      *time.Timer // fires when nobody has searched for a while
+	begun     chan struct{} // closed when it is known whether there was something to begin with
+	rest      *time.Timer   // fires when nobody has searched for a while
 	// losses counts when searches began to know nothing, when they began anew, and when one
 	// could not read what it had begun with.
 	losses atomic.Int64
@@ -65,6 +67,7 @@ func Follow(source *index.Index, project string, observe func(context.Context, [
 		semantic: dense.Follow(source),
 		cancel:   cancel,
 		ready:    make(chan struct{}),
+		begun:    make(chan struct{}),
 		advanced: make(chan struct{}),
 		rest:     time.NewTimer(restAfter),
 		short:    make(chan error, 1),
@@ -93,6 +96,17 @@ func (w *Workspace) Ready(ctx context.Context) error {
 	w.mu.Unlock()
 	select {
 	case <-ready:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Begun returns when searches have what a process before has left them, or nothing, which IsReady
+// tells, or when ctx is done.
+func (w *Workspace) Begun(ctx context.Context) error {
+	select {
+	case <-w.begun:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -255,6 +269,7 @@ func (w *Workspace) followOnce(ctx context.Context, observe func(context.Context
 		w.mu.Unlock()
 		w.reached(feed.Cursor())
 	}
+	w.beginning.Do(func() { close(w.begun) })
 	index.Background()
 	for {
 		updates, upToDate, err := next(ctx, feed)

@@ -225,6 +225,27 @@ func (w *Workspace) Await(ctx context.Context) (missing *Missing, err error) {
 	return w.await(ctx, needWords, wait{asked(ctx), true, w.opts.WaitLimit})
 }
 
+// AwaitDeclared is Await for a request that is OnlyDeclared. Where searches begin with nothing it
+// does not wait until they know the index: the database answers.
+func (w *Workspace) AwaitDeclared(ctx context.Context) (missing *Missing, err error) {
+	n := needWords
+	for _, f := range w.snapshot() {
+		if err := f.wait(ctx); err != nil {
+			return nil, err
+		}
+		if _, err := f.ready(); err != nil {
+			continue // that it cannot be asked is said as what is missing
+		}
+		if err := f.warm.Begun(ctx); err != nil {
+			return nil, err
+		}
+		if !f.warm.IsReady() {
+			n = needSymbols
+		}
+	}
+	return w.await(ctx, n, wait{asked(ctx), true, w.opts.WaitLimit})
+}
+
 // mostIdle is how many times Options.WaitLimit may pass in which no file becomes done before Whole
 // gives up: loading a large index shows no files for a while.
 const mostIdle = 12

@@ -45,7 +45,11 @@ func (w *Workspace) Search(ctx context.Context, req retrieval.Request) (answer A
 		return w.searchLines(ctx, req)
 	}
 	ctx = Question(ctx) // for Options.Project, which asks the workspace, too
-	missing, err := w.whenKnown(ctx, needWords, func() (bool, error) {
+	n := needWords
+	if req.OnlyDeclared() {
+		n = needSymbols
+	}
+	missing, err := w.whenKnown(ctx, n, func() (bool, error) {
 		var err error
 		answer, err = w.searchNow(ctx, req)
 		return err != nil || len(answer.Results) > 0, err

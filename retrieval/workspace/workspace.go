@@ -178,11 +178,58 @@ func (w *Workspace) Keep(ctx context.Context) {
 	}
 }
 
+// Load returns when searches know all that the whole indexes hold which this process writes, so
+// that Keep can keep it; in a command that has answered already. It calls show now and then, with how
+// many files are known by then, of how many, if it takes a while. loaded: there was something to
+// load.
+func (w *Workspace) Load(ctx context.Context, show func(done, total int)) (loaded bool, err error) {
+	for _, f := range w.snapshot() {
+		x, err := f.ready()
+		if err != nil || !x.MayKeep() {
+			continue
+		}
+		// Of a first index, each process keeps what it has read, and there is no end to wait for.
+		if c, err := x.Coverage(ctx, time.Time{}); err != nil || !c.Whole || !x.Working() && !f.warm.Behind(ctx) {
+			continue
+		}
+		totals, err := x.Store().Totals(ctx)
+		if err != nil {
+			return false, err
+		}
+		known := make(chan error, 1)
+		go func() {
+			err := x.Settle(ctx)
+			if err == nil {
+				err = f.warm.CatchUp(ctx)
+			}
+			known <- err
+		}()
+		tick := time.NewTicker(loadShown)
+		for waiting := true; waiting; {
+			select {
+			case err = <-known:
+				waiting = false
+			case <-tick.C:
+				show(f.warm.Search.Current().Files(), int(totals.Files))
+			}
+		}
+		tick.Stop()
+		if err != nil {
+			return false, err
+		}
+		loaded = true
+	}
+	return loaded, nil
+}
+
+// loadShown is how long a load may take before anybody is told of it.
+const loadShown = 500 * time.Millisecond
+
 // Link returns when the graph of files is that of what searches know, for commands that ask
-// once.
+// once. Where those know little yet, it is not made.
 func (w *Workspace) Link(ctx context.Context) {
 	for _, f := range w.snapshot() {
-		if _, err := f.ready(); err == nil {
+		if _, err := f.ready(); err == nil && f.warm.IsReady() {
 			f.warm.Link(ctx)
 		}
 	}

@@ -69,6 +69,14 @@ func (e *Env) flush() error {
 	return err
 }
 
+// Answered says that nothing more of the answer comes, though the command goes on: what it has
+// printed is on its way.
+func (e *Env) Answered() {
+	if err := e.flush(); err != nil {
+		e.Log.Debug("print the answer", "error", err)
+	}
+}
+
 // failDocument adds to the command's document what went wrong, or makes that the document.
 func (e *Env) failDocument(f Failure) {
 	if len(e.held) == 0 {

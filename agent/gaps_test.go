@@ -146,3 +146,28 @@ func TestAnswersSayWhatCannotBeRead(t *testing.T) {
 		}
 	}
 }
+
+// checkedOut is a workspace whose files went away behind the index, as by a checkout.
+type checkedOut struct {
+	Workspace
+	dir string
+}
+
+func (c checkedOut) Text(path string) (string, error) {
+	name := filepath.Base(path)
+	if err := os.Remove(path); err != nil {
+		return "", err
+	}
+	_, err := os.Open(filepath.Join(c.dir, name))
+	return "", err
+}
+
+// A declaration whose file is gone since it was indexed is no internal error.
+func TestDefinitionOfAFileThatIsGone(t *testing.T) {
+	_, w, dir := shop(t)
+	b := NewToolbox(Parts{Workspace: checkedOut{w, filepath.Join(dir, "ledger")}})
+	e := b.Call(t.Context(), "get_symbol_definition", json.RawMessage(`{"symbol_id":"ledger/ledger.go#Ledger.Charge"}`))
+	if e.Error == nil || e.Error.Code != NotFound || !strings.Contains(e.Error.Message, "ledger.go is gone since it was indexed") {
+		t.Errorf("%s", e)
+	}
+}

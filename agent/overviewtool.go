@@ -64,6 +64,9 @@ func (b *Toolbox) overview(ctx context.Context, raw json.RawMessage) (reply, err
 	}
 	r := overviewReply(o)
 	r.from([]string{"files", "symbols"}, o.Missing)
+	if o.Cut {
+		r.warn("incomplete: some files were not read, because that takes long now; ask again in a few seconds")
+	}
 	return r, nil
 }
 

@@ -39,7 +39,7 @@ func (w *impatient) Files(ctx context.Context, keep func(workspace.File) bool) (
 	return list, missing, err
 }
 
-func (w *impatient) Matching(ctx context.Context, p *pattern.Pattern, keep func(workspace.File) bool, look func([]workspace.File) (bool, error)) (*workspace.Missing, error) {
+func (w *impatient) Matching(ctx context.Context, p *pattern.Pattern, keep func(workspace.File) bool, look func(*workspace.Look) (bool, error)) (*workspace.Missing, error) {
 	missing, err := w.Workspace.Matching(ctx, p, keep, look)
 	w.note(err)
 	return missing, err

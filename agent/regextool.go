@@ -71,11 +71,14 @@ func (b *Toolbox) searchRegex(ctx context.Context, raw json.RawMessage) (reply, 
 // grep finds the first lines that match, at most most, as places with their text. What comes
 // behind them is not looked for.
 func (b *Toolbox) grep(ctx context.Context, want *pattern.Pattern, keep func(workspace.File) bool, most int) (list []string, missing *workspace.Missing, err error) {
-	missing, err = b.parts.Workspace.Matching(ctx, want, keep, func(files []workspace.File) (bool, error) {
+	missing, err = b.parts.Workspace.Matching(ctx, want, keep, func(l *workspace.Look) (bool, error) {
 		list = nil
-		for _, f := range files {
+		for _, f := range l.Files {
 			if ctx.Err() != nil {
 				return false, ctx.Err()
+			}
+			if l.Over() {
+				break
 			}
 			text, err := b.parts.Workspace.Text(f.Path)
 			if err != nil {

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"strings"
+	"syscall"
 
 	"quarry/index/walk"
 	"quarry/retrieval/workspace"
@@ -196,6 +198,7 @@ func (b *Toolbox) explain(ctx context.Context, err error) *Failure {
 		ambiguous *workspace.Ambiguous
 		unknown   *workspace.UnknownSymbol
 		unready   *workspace.NotReady
+		gone      *fs.PathError
 	)
 	switch {
 	case errors.As(err, &failure):
@@ -216,6 +219,8 @@ func (b *Toolbox) explain(ctx context.Context, err error) *Failure {
 		return Failf(NotReady, "%v", unready)
 	case errors.As(err, &unknown):
 		return Failf(NotFound, "%v", unknown)
+	case errors.As(err, &gone) && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)):
+		return Failf(NotFound, "%s is gone since it was indexed, as while another commit is checked out; ask again in a few seconds", clip(filepath.ToSlash(gone.Path), 200))
 	}
 	return Failf(InternalError, "%v", err)
 }

@@ -34,7 +34,7 @@ type Workspace interface {
 	OnDisk(path string) (string, error)
 	Files(ctx context.Context, keep func(workspace.File) bool) (list []workspace.File, missing *workspace.Missing, err error)
 	// Matching are those of Files that a pattern may match a line of.
-	Matching(ctx context.Context, p *pattern.Pattern, keep func(workspace.File) bool, look func(list []workspace.File) (found bool, err error)) (missing *workspace.Missing, err error)
+	Matching(ctx context.Context, p *pattern.Pattern, keep func(workspace.File) bool, look func(*workspace.Look) (found bool, err error)) (missing *workspace.Missing, err error)
 	// Plain are the files that are known by their lines only.
 	Plain(ctx context.Context) ([]workspace.Plain, error)
 	// LeftOut counts what is not indexed, by reason.

@@ -96,7 +96,7 @@ func (m *maker) integration(files []workspace.File) {
 	}
 	for _, t := range []retrieval.Topic{retrieval.TopicTests, retrieval.TopicBuild} {
 		for _, f := range list[:min(maxWorkflows, len(list))] {
-			text, err := m.src.Text(f.Path)
+			text, err := m.text(f.Path)
 			if err != nil || m.ctx.Err() != nil {
 				continue // gone, or left out by now
 			}

@@ -77,7 +77,7 @@ func (m *maker) manifests(files []workspace.File) error {
 		if m.ctx.Err() != nil {
 			return m.ctx.Err()
 		}
-		text, err := m.src.Text(f.Path)
+		text, err := m.text(f.Path)
 		if err != nil {
 			continue // gone, or left out by now
 		}

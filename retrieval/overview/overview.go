@@ -6,11 +6,13 @@ package overview
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"quarry/index/lang"
 	"quarry/index/syntax"
@@ -97,6 +99,8 @@ type Overview struct {
 	LeftOut map[string]int
 	// Missing is what the index did not know yet, nil if nothing.
 	Missing *workspace.Missing
+	// Cut: there was no time to read all that is to be said.
+	Cut bool
 }
 
 // How much an overview looks at and says.
@@ -115,7 +119,19 @@ const (
 )
 
 // Make describes what lies in a folder, named as files are; "" is everything.
+//
+// It reads files for at most patience, the wait for the index included: while that is made, each
+// takes many times as long.
 func Make(ctx context.Context, src Source, folder string) (*Overview, error) {
+	until := time.Now().Add(patience)
+	return describe(ctx, src, folder, func() bool { return time.Now().After(until) })
+}
+
+// patience is twice what a question waits for the index.
+const patience = 10 * time.Second
+
+// describe is Make, which reads nothing more when it is late.
+func describe(ctx context.Context, src Source, folder string, late func() bool) (*Overview, error) {
 	prefix := ""
 	if folder != "" {
 		prefix = strings.TrimSuffix(folder, "/") + "/"
@@ -125,7 +141,7 @@ func Make(ctx context.Context, src Source, folder string) (*Overview, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := maker{Overview: &Overview{Folder: strings.TrimSuffix(folder, "/"), Files: len(files), Missing: missing}, ctx: ctx, src: src, prefix: prefix, byDir: map[string][]workspace.File{}}
+	m := maker{Overview: &Overview{Folder: strings.TrimSuffix(folder, "/"), Files: len(files), Missing: missing}, ctx: ctx, src: src, late: late, prefix: prefix, byDir: map[string][]workspace.File{}}
 	for _, f := range files {
 		m.byDir[path.Dir(f.Name)] = append(m.byDir[path.Dir(f.Name)], f)
 	}
@@ -154,8 +170,19 @@ type maker struct {
 	*Overview
 	ctx    context.Context
 	src    Source
+	late   func() bool
 	prefix string
 	byDir  map[string][]workspace.File
+}
+
+var errLate = errors.New("there is no time left to read it")
+
+// text is the text of a file, while there is time to read it.
+func (m *maker) text(path string) (string, error) {
+	if m.Cut = m.Cut || m.late(); m.Cut {
+		return "", errLate
+	}
+	return m.src.Text(path)
 }
 
 // count counts languages and tests, and lists the documents.
@@ -189,7 +216,7 @@ func (m *maker) count(files []workspace.File) {
 
 // program notes a file that a shell runs as a program.
 func (m *maker) program(f workspace.File) {
-	text, err := m.src.Text(f.Path)
+	text, err := m.text(f.Path)
 	if err != nil || !strings.HasPrefix(text, "#!") || len(m.Entries) >= maxEntries {
 		return
 	}
@@ -303,7 +330,7 @@ func (m *maker) purposeOf(dir string) Note {
 	if best.Path == "" {
 		return Note{}
 	}
-	text, err := m.src.Text(best.Path)
+	text, err := m.text(best.Path)
 	if err != nil {
 		return Note{} // gone, or left out by now
 	}

@@ -3,6 +3,7 @@ package workspace
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -42,16 +43,21 @@ func (w *Workspace) searchLines(ctx context.Context, req retrieval.Request) (Ans
 		return true
 	}
 	var answer Answer
-	missing, err := w.Matching(ctx, req.Query.Lines, keep, func(files []File) (bool, error) {
-		list := make([]LineFile, len(files))
-		for i, file := range files {
+	missing, err := w.Matching(ctx, req.Query.Lines, keep, func(l *Look) (bool, error) {
+		list := make([]LineFile, len(l.Files))
+		for i, file := range l.Files {
 			list[i] = LineFile{Name: file.Name, Path: file.Path, Modified: file.ModTime}
 			if f, rel := innermost(folders, file.Path); f != nil {
 				list[i].Root, list[i].Path = f.dir, rel
 			}
 		}
 		var err error
-		answer, err = LinesIn(ctx, list, req, func(f LineFile) (string, error) { return w.Text(filepath.Join(f.Root, filepath.FromSlash(f.Path))) })
+		answer, err = LinesIn(ctx, list, req, func(f LineFile) (string, error) {
+			if l.Over() {
+				return "", errOver
+			}
+			return w.Text(filepath.Join(f.Root, filepath.FromSlash(f.Path)))
+		})
 		return answer.Total > 0, err
 	})
 	if err != nil {
@@ -145,27 +151,80 @@ func helps(path string) int {
 	return 1
 }
 
+// Look is what one look of Matching reads.
+type Look struct {
+	// Files are those to read.
+	Files []File
+	until time.Time // when to end, zero for never
+	cut   bool
+}
+
+// Over answers whether no more of the files is to be read. It is asked before each.
+func (l *Look) Over() bool {
+	l.cut = l.cut || !l.until.IsZero() && !time.Now().Before(l.until)
+	return l.cut
+}
+
+// rest is what a look did not come to, nil if it came to all; that is *NotReady if it found
+// nothing. part is of a folder that is not known whole.
+func (l *Look) rest(ctx context.Context, part *lack, found bool) (*Missing, error) {
+	if !l.cut {
+		return nil, nil
+	}
+	err := part.count(ctx)
+	if err == nil && !found {
+		err = &NotReady{part.Missing}
+	}
+	return &part.Missing, err
+}
+
+var errOver = errors.New("there is no time left to read it")
+
 // Matching calls look with those of the files that keep takes, or all if it is nil, whose text
 // may have a line that p matches: all that have one are among them. A file whose text may be
 // another than the one that searches know counts as one that may. Where look finds nothing
 // and more becomes known, it is called again, until Matching fails with *NotReady; missing is
 // what is not indexed yet, nil if nothing.
-func (w *Workspace) Matching(ctx context.Context, p *pattern.Pattern, keep func(File) bool, look func(list []File) (found bool, err error)) (missing *Missing, err error) {
-	return w.whenKnown(ctx, needFiles, func() (bool, error) {
-		list, err := w.matchingNow(ctx, p, keep)
-		if err != nil {
+//
+// While searches do not know all of the index, every file may match. Reading them has the rest of
+// the patience then, a fifth of it at least; what a look did not come to is missing.
+func (w *Workspace) Matching(ctx context.Context, p *pattern.Pattern, keep func(File) bool, look func(*Look) (found bool, err error)) (missing *Missing, err error) {
+	var cut *Missing
+	missing, err = w.whenKnown(ctx, needFiles, func() (bool, error) {
+		l := &Look{}
+		var behind *lack
+		var err error
+		if l.Files, behind, err = w.matchingNow(ctx, p, keep); err != nil {
 			return true, err
 		}
-		found, err := look(list)
+		if behind != nil {
+			l.until = w.readUntil(ctx, time.Now())
+		}
+		found, err := look(l)
+		if err == nil {
+			cut, err = l.rest(ctx, behind, found)
+		}
 		return found || err != nil, err
 	})
+	return cmp.Or(missing, cut), err
 }
 
-// matchingNow are those of Matching that are known now.
-func (w *Workspace) matchingNow(ctx context.Context, p *pattern.Pattern, keep func(File) bool) ([]File, error) {
+// readUntil is when to end reading that begins now, for a question that shares its patience with
+// the wait.
+func (w *Workspace) readUntil(ctx context.Context, now time.Time) time.Time {
+	until := asked(ctx).Add(w.opts.WaitLimit)
+	if least := now.Add(w.opts.WaitLimit / 5); until.Before(least) {
+		return least
+	}
+	return until
+}
+
+// matchingNow are those of Matching that are known now. part is of the first folder of which
+// searches do not know all, nil if there is none.
+func (w *Workspace) matchingNow(ctx context.Context, p *pattern.Pattern, keep func(File) bool) (files []File, part *lack, err error) {
 	list, err := w.filesNow(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if keep != nil {
 		list = slices.DeleteFunc(list, func(f File) bool { return !keep(f) })
@@ -180,7 +239,14 @@ func (w *Workspace) matchingNow(ctx context.Context, p *pattern.Pattern, keep fu
 	behind := map[*folder]bool{}
 	for _, f := range folders {
 		if x, err := f.ready(); err == nil {
-			behind[f] = x.Working() || f.warm.Behind(ctx)
+			working := x.Working()
+			behind[f] = working || f.warm.Behind(ctx)
+			if behind[f] && part == nil {
+				part = &lack{Missing: Missing{Folder: f.dir, Doing: doingLoad, Searchable: []string{}}, index: x}
+				if working {
+					part.Doing = doingIndex
+				}
+			}
 		}
 	}
 	return slices.DeleteFunc(list, func(file File) bool {
@@ -198,7 +264,7 @@ func (w *Workspace) matchingNow(ctx context.Context, p *pattern.Pattern, keep fu
 		}
 		now, err := walk.Ask(file.Path) // nobody may have told of a change yet
 		return err == nil && now.Size == file.Size && now.ModTime == file.ModTime && now.Changed == file.Changed
-	}), nil
+	}), part, nil
 }
 
 // Plain is a file that the index knows by its lines only, because the parser gave up on it.

@@ -89,7 +89,7 @@ func (w *Workspace) Rename(ctx context.Context, s Symbol, to string) (Renaming, 
 	if err != nil {
 		return Renaming{}, &Unnamed{err.Error()}
 	}
-	files, err := w.matchingNow(ctx, want, nil)
+	files, _, err := w.matchingNow(ctx, want, nil)
 	if err != nil {
 		return Renaming{}, err
 	}

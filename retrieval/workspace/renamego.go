@@ -66,7 +66,7 @@ func (r *renamer) typed(ctx context.Context, files []File) error {
 		if err != nil {
 			return &Unnamed{err.Error()}
 		}
-		more, err := r.w.matchingNow(ctx, want, nil)
+		more, _, err := r.w.matchingNow(ctx, want, nil)
 		if err != nil {
 			return err
 		}

@@ -125,7 +125,10 @@ func (c *coordinator) add(ctx context.Context, r result) {
 	c.read.Files++
 	c.read.Done += r.entry.Size
 	c.read.Total, c.read.OfFiles = c.scan.total, c.scan.files
-	c.noteCount(count{c.scan.met - c.scan.files + c.read.Files, c.scan.met})
+	if r.doc == nil && !r.touch {
+		c.scan.unread++ // what is left out is neither done nor missing at the end
+	}
+	c.noteCount(count{c.scan.met - c.scan.files + c.read.Files - c.scan.unread, c.scan.met - c.scan.unread})
 	c.show(false)
 	rel := r.entry.Path
 	switch {

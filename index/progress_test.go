@@ -162,3 +162,28 @@ func TestCancelLaterScan(t *testing.T) {
 		t.Errorf("after the next scan the index is %+v, whole %v, %q", c, st.Whole, st.Troubles)
 	}
 }
+
+// What is left out once it was read counts neither as done nor as missing: at the end as many
+// files are done as there are, and as the index has.
+func TestProgressLeavesOutWhatIsLeftOut(t *testing.T) {
+	dir := manyFiles(t)
+	write(t, dir, map[string]string{"a.go": "\x00\x01", "m/binary.go": "\x00", "z.go": "\x00"})
+	var x *Index
+	var last count
+	s := &shown{opened: make(chan struct{})}
+	s.at = func(p Progress) {
+		if p.Finished {
+			return
+		}
+		x.mu.Lock()
+		last = x.counted
+		x.mu.Unlock()
+	}
+	x = open(t, Config{Dir: dir, StateDir: t.TempDir(), Clock: &fast{}, Progress: s.show})
+	defer shut(t, x)
+	close(s.opened)
+	settle(t, x)
+	if want := (count{1024, 1024}); last != want {
+		t.Errorf("the last progress is %+v, want %+v", last, want)
+	}
+}

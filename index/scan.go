@@ -40,6 +40,8 @@ type scan struct {
 	// before the first result.
 	total      int64
 	files, met int
+	// unread is how many of these turned out to be left out. The coordinator counts them.
+	unread int
 	// gone are the paths that are no longer there, by what their text was, so that
 	// a rename can be told from a new file. The coordinator takes from it while the
 	// scan runs; it is complete before the first result.
@@ -131,7 +133,9 @@ func (x *Index) scan(ctx context.Context, s *scan, all bool) error {
 			if err != nil {
 				return err
 			}
-			s.met++
+			if reason == "" || x.isOpen(e.Path) {
+				s.met++
+			}
 			problem, given := problems[e.Path]
 			again := given && mayParse(problem, e.Size)
 			switch {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"quarry/cmd/internal/cli"
+	"quarry/index"
 )
 
 // With all of the index on disk and nothing that searches begin with, a search that waits for
@@ -62,6 +63,19 @@ func TestSearchMendsWhatItBeginsWith(t *testing.T) {
 					t.Errorf("after a search the status says %q", got)
 				}
 			})
+		}
+	}
+}
+
+// An index whose end could not be written misses no file, and is not said to.
+func TestStatusOfAnUnfinishedIndex(t *testing.T) {
+	for d, want := range map[index.Difference]string{
+		{}:        "no file is missing, but the index could not be finished, as where the disk is full",
+		{Gone: 1}: "no file is missing",
+		{New: 2}:  "files not read yet 2",
+	} {
+		if got := currency(index.Status{Writer: index.NoProcess, Stale: &d}); !strings.Contains(got, "incomplete: "+want) {
+			t.Errorf("%+v: %s", d, got)
 		}
 	}
 }

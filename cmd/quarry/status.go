@@ -57,6 +57,8 @@ func currency(st index.Status) string {
 		return "incomplete: a running quarry reads the folder for the first time"
 	case st.Writer == index.OtherProcess:
 		return "a running quarry keeps it current"
+	case !st.Whole && d != nil && d.New+d.Changed == 0:
+		return "incomplete: no file is missing, but the index could not be finished, as where the disk is full; with room, `quarry index` finishes it, and so does a quarry that is started or runs and has it in memory"
 	case !st.Whole && d != nil:
 		return fmt.Sprintf("incomplete: files not read yet %s; `quarry index` reads them, or any quarry that is started", grouped(int64(d.New+d.Changed)))
 	case !st.Whole:

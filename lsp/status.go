@@ -46,7 +46,7 @@ type MemoryStatus struct {
 }
 
 // ModelStatus is the state of the model and what was asked of it since the
-// settings last changed.
+// server began, whatever model the settings named then. Waiting and the times are of the engines of now.
 type ModelStatus struct {
 	Name string `json:"name"`
 	// URL is the server's. Remote is whether any text that models are asked with leaves this machine: Now.Sends says
@@ -80,7 +80,7 @@ type ModelStatus struct {
 }
 
 // CompletionStatus is what became of the requests for ghost text since the
-// settings last changed. Each counts once, under Model to Unanswered.
+// server began. Each counts once, under Model to Unanswered.
 type CompletionStatus struct {
 	Requests int `json:"requests"`
 	// Model made the backend work, Reused were served from what it had said, Local

@@ -46,6 +46,17 @@ type Metrics struct {
 	TokensPerSecond              float64
 }
 
+// Add adds the counts of another runtime, not its times nor what waits in it.
+func (m *Metrics) Add(o Metrics) {
+	m.Sent += o.Sent
+	m.Failed += o.Failed
+	m.Stopped += o.Stopped
+	m.NotSent += o.NotSent
+	m.PromptBytes += o.PromptBytes
+	m.SharedBytes += o.SharedBytes
+	m.Unstuck += o.Unstuck
+}
+
 const window = 256
 
 type metrics struct {

@@ -78,6 +78,8 @@ type Core struct {
 	memoryLimit int64
 	engines     *generation    // the ones in use; guarded by mu
 	retired     sync.WaitGroup // engines that are being closed
+	leaving     []*generation  // those; guarded by mu
+	past        counts         // of those that are closed; guarded by mu
 }
 
 // generation is the engines made for one configuration. They are replaced as a whole.
@@ -528,7 +530,7 @@ func (c *Core) Configure(s settings.Settings) error {
 	old := c.engines
 	c.engines = c.start(c.saving.less(s), c.saving)
 	c.changed()
-	c.retired.Go(old.close)
+	c.retire(old)
 	c.lookSoon()
 	return nil
 }
@@ -540,7 +542,19 @@ func (c *Core) restart(before, after settings.Settings, was, now saving) {
 	}
 	old := c.engines
 	c.engines = c.start(after, now)
-	c.retired.Go(old.close)
+	c.retire(old)
+}
+
+// retire closes engines that were replaced; what they did goes on counting. mu is held.
+func (c *Core) retire(old *generation) {
+	c.leaving = append(c.leaving, old)
+	c.retired.Go(func() {
+		old.close()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.leaving = slices.DeleteFunc(c.leaving, func(e *generation) bool { return e == old })
+		c.past.add(old.counts())
+	})
 }
 
 // Close implements lsp.Core.

@@ -25,9 +25,12 @@ type StatusNote struct {
 	ModelFree bool      `json:"modelFree" jsonschema:"ghost text is copied from the user's code, because no model can be asked now"`
 	Work      []Work    `json:"work" jsonschema:"what goes on in the folders"`
 	Savings   []Saving  `json:"savings" jsonschema:"what quarry does without now, so that memory and battery last"`
-	Problems  []string  `json:"problems" jsonschema:"what is wrong with the user's settings file or the index of a folder, and what to do about it"`
-	unread    int       // so many of the problems, the first, are with the settings
-	Remedies  []Remedy  `json:"remedies" jsonschema:"what the user can do about it, best first"`
+	Problems  []string  `json:"problems" jsonschema:"what is wrong with the user's settings file, the model of a language or the index of a folder, and what to do about it"`
+	// Broken are the problems with models of single languages. A Core has them here and its others in Problems, where the
+	// server puts all.
+	Broken   []string `json:"-"`
+	unread   int      // so many of the problems, the first, are with the settings
+	Remedies []Remedy `json:"remedies" jsonschema:"what the user can do about it, best first"`
 }
 
 // Send is a way by which text of the user's comes to a model.
@@ -152,8 +155,11 @@ func (n *StatusNote) word() {
 		lines = append(lines, sentence(problem))
 		if n.Level == LevelReady {
 			n.Level, n.Text = LevelWarning, "index"
-			if i < n.unread {
+			switch {
+			case i < n.unread:
 				n.Text = "settings"
+			case i < n.unread+len(n.Broken):
+				n.Text = "models"
 			}
 		}
 	}
@@ -230,7 +236,7 @@ func (s *Server) lookAround(ctx context.Context) StatusNote {
 	note := s.currentCore().StatusNote(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	note.Problems, note.unread = append(append([]string{}, s.unread...), note.Problems...), len(s.unread)
+	note.Problems, note.unread = slices.Concat([]string{}, s.unread, note.Broken, note.Problems), len(s.unread)
 	return note
 }
 

@@ -74,6 +74,10 @@ func TestWordsOfAStatusNote(t *testing.T) {
 			lsp.LevelBusy, "learning", "Ghost text is by granite4:micro.\nReading the index of api.",
 		},
 		{
+			"a broken model of a language", lsp.StatusNote{Model: ready, Broken: []string{"Ollama has no model n: pull it. Until then granite4:micro completes go"}, Problems: []string{"the home folder is not indexed"}},
+			lsp.LevelWarning, "models", "Ghost text is by granite4:micro.\nOllama has no model n: pull it. Until then granite4:micro completes go.\nThe home folder is not indexed.",
+		},
+		{
 			"embedding", lsp.StatusNote{Model: ready, Work: []lsp.Work{{Kind: lsp.Embedding, Folder: "api", Done: 1, Total: 8}}},
 			lsp.LevelReady, "granite4:micro", "Ghost text is by granite4:micro.\nEmbedding api for search by meaning: 1 of 8 chunks.",
 		},

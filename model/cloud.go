@@ -22,6 +22,14 @@ func InCloud(name string) bool {
 	return at >= 0 && strings.TrimSpace(name[at+1:]) == "cloud" || strings.HasSuffix(name, "-cloud")
 }
 
+// RefusedCloud is the error of a model of Ollama's cloud where nothing may leave this machine, nil for another name.
+func RefusedCloud(name string) error {
+	if !InCloud(name) {
+		return nil
+	}
+	return (&guard{model: name}).refuse(Cloud)
+}
+
 // guard lets nothing through to a model that runs on another machine without
 // permission. It is the transport of all that is asked of one model, so that no
 // request can forget to look, and bounds what an answer makes quarry read.

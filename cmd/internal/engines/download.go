@@ -172,6 +172,9 @@ func (c *Core) lookAgain() {
 	if e.runtime != nil {
 		e.runtime.Look()
 	}
+	for _, o := range e.others.all() {
+		o.runtime.Look()
+	}
 	c.changed()
 }
 

@@ -106,10 +106,7 @@ func Leaving(sends []lsp.Send) string {
 	for i, host := range hosts {
 		hosts[i] = fmt.Sprintf("%s (%s)", host, strings.Join(uses[host], ", "))
 	}
-	if last := len(hosts) - 1; last > 0 {
-		return strings.Join(hosts[:last], ", ") + " and " + hosts[last]
-	}
-	return strings.Join(hosts, "")
+	return inWords(hosts)
 }
 
 // KeyInPlain warns of a key that goes to another machine so that everybody on the way can read it, "" where none does.

@@ -54,7 +54,7 @@ func (c *Core) EngineStatus() (lsp.ModelStatus, lsp.CompletionStatus) {
 	for _, g := range c.usage.Ghost() {
 		ghost.By = append(ghost.By, lsp.GhostStatus{Language: g.Language, Engine: g.Engine, Shown: g.Shown, Accepted: g.Accepted})
 	}
-	asked := ModelOf(e.settings, e.elsewhere)
+	asked := e.asked()
 	of := lsp.ModelStatus{Name: asked.Name, URL: asked.URL, Remote: asked.Remote, Phase: string(model.Failing)}
 	of.Sent, of.Failed, of.Stopped, of.NotSent, of.Reloaded = sum.model.Sent, sum.model.Failed, sum.model.Stopped, sum.model.NotSent, sum.model.Unstuck
 	of.PromptTokens, of.PromptTokensReused = sum.promptTokens, sum.reusedTokens

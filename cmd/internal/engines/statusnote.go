@@ -15,7 +15,7 @@ import (
 // StatusNote implements lsp.Core.
 func (c *Core) StatusNote(ctx context.Context) lsp.StatusNote {
 	note := lsp.StatusNote{Work: []lsp.Work{}, Problems: []string{}, Savings: c.savings()}
-	note.Model, note.Sends, note.Remedies = c.modelNote()
+	c.noteModels(&note)
 	note.Problems = append(note.Problems, c.Troubles()...)
 	for _, wide := range c.Refused() {
 		note.Problems = append(note.Problems, wide.Error())
@@ -40,13 +40,16 @@ func (c *Core) StatusNote(ctx context.Context) lsp.StatusNote {
 	return note
 }
 
-// modelNote is the model as an editor shows it, what is sent to it and others, and what helps where there is none.
-func (c *Core) modelNote() (note lsp.NoteModel, sends []lsp.Send, help []lsp.Remedy) {
+// noteModels notes the model as an editor shows it, what is sent to it and others, what is wrong with those, and what helps.
+func (c *Core) noteModels(note *lsp.StatusNote) {
 	e := c.acquire()
 	defer e.calls.Done()
-	asked := ModelOf(e.settings, e.elsewhere)
-	note, help = c.noteOf(e, asked)
-	return note, asked.Sends, help
+	asked := e.asked()
+	note.Sends = asked.Sends
+	note.Model, note.Remedies = c.noteOf(e, asked)
+	var help []lsp.Remedy
+	note.Broken, help = c.brokenNote(e, note.Model)
+	note.Remedies = append(note.Remedies, help...)
 }
 
 func (c *Core) noteOf(e *generation, asked ConfiguredModel) (lsp.NoteModel, []lsp.Remedy) {

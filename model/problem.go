@@ -36,6 +36,15 @@ type problem struct {
 	cause error  // may be nil
 }
 
+// WhatAndFix is an error of this package in two parts, the second of which says what to do; "" where it does not.
+func WhatAndFix(err error) (what, fix string) {
+	var p *problem
+	if errors.As(err, &p) {
+		return p.what, p.fix
+	}
+	return err.Error(), ""
+}
+
 func (p *problem) Error() string {
 	if p.fix == "" {
 		return p.what

@@ -449,6 +449,11 @@ func (a *app) modelStates(ctx context.Context, s settings.Settings) (state func(
 		switch {
 		case asked.Off:
 			st.how = "switched off by embedding.enabled"
+		case model.InCloud(asked.Name): // which is not listed, and cannot be pulled
+			if st.how = "runs in " + model.Cloud; !s.Ollama.AllowRemote {
+				st.how, st.Next = model.WhatAndFix(model.RefusedCloud(asked.Name))
+				st.how = strings.TrimPrefix(st.how, asked.Name+" ") + ", which is not allowed"
+			}
 		case st.Running != nil:
 			st.how = "in memory: " + engines.InMemory(st.Running)
 		case st.Installed:

@@ -42,6 +42,29 @@ completion of typescript  lang:1b, installed; it is loaded when it is first aske
 	}
 }
 
+// What a name of Ollama's cloud needs is said as doctor says it: pulling it is refused.
+func TestModelStatusOfTheCloud(t *testing.T) {
+	fake := modeltest.NewServer(t)
+	fake.SetModels(modeltest.Model{Name: "granite4:micro"}, modeltest.Model{Name: "granite-embedding:30m"})
+	path := userSettings(t, `{"completion.models": {"python": "evil-cloud"}, "embedding.model": "far:cloud"}`)
+	code, out, errs := answering(t, "", "model", "--ollama", fake.URL)
+	for _, want := range []string{
+		"\nsearch                far:cloud, runs elsewhere, which is not allowed\n",
+		"\ncompletion of python  evil-cloud, runs elsewhere, which is not allowed\n                      → choose a local model such as ",
+		", or set ollama.allowRemote to true in your user settings; Ollama would send your code to Ollama's cloud\n",
+	} {
+		if code != 0 || !strings.Contains(out, want) || strings.Contains(out, "pull") {
+			t.Errorf("exit code %d, without %q:\n%s%s", code, want, out, errs)
+		}
+	}
+	if err := os.WriteFile(path, []byte(`{"completion.models": {"python": "evil-cloud"}, "ollama.allowRemote": true}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errs := answering(t, "", "model", "--ollama", fake.URL); code != 0 || !strings.HasSuffix(out, "\ncompletion of python  evil-cloud, runs in Ollama's cloud\n") {
+		t.Errorf("exit code %d:\n%s%s", code, out, errs)
+	}
+}
+
 // Of a server that is no Ollama a user is told which models are asked, whether it has them, and may try them.
 func TestModelsOfAnotherServer(t *testing.T) {
 	fake := modeltest.NewServer(t)

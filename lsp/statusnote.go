@@ -144,6 +144,9 @@ func (n *StatusNote) word() {
 			lines = append(lines, sentence(n.Model.Reason))
 		}
 	}
+	if n.Model.State == ModelReady && n.Model.Percent != nil {
+		lines = append(lines, fmt.Sprintf("Fetching %s: %d %%.", cmp.Or(n.Model.Download, name), *n.Model.Percent))
+	}
 	lines = append(lines, n.leaving()...)
 	for i, v := range n.Savings {
 		if i == 0 || v.Why != n.Savings[i-1].Why {

@@ -53,12 +53,16 @@ func TestWordsOfAStatusNote(t *testing.T) {
 			lsp.LevelBusy, "loading m", "Ollama is loading m.\nUntil then ghost text is copied from your own code.",
 		},
 		{
-			"downloading", lsp.StatusNote{Model: lsp.NoteModel{Name: "m", State: lsp.ModelLoading, Reason: "Ollama downloads m", Percent: &forty}},
-			lsp.LevelBusy, "m 40%", "Ollama downloads m.\nUntil then ghost text is copied from your own code.",
+			"downloading", lsp.StatusNote{Model: lsp.NoteModel{Name: "m", State: lsp.ModelLoading, Reason: "fetching m", Percent: &forty}},
+			lsp.LevelBusy, "m 40%", "Fetching m.\nUntil then ghost text is copied from your own code.",
 		},
 		{
-			"downloading another", lsp.StatusNote{Model: lsp.NoteModel{Name: "m", Download: "n", State: lsp.ModelLoading, Reason: "Ollama downloads n", Percent: &forty}},
-			lsp.LevelBusy, "n 40%", "Ollama downloads n.\nUntil then ghost text is copied from your own code.",
+			"downloading another", lsp.StatusNote{Model: lsp.NoteModel{Name: "m", Download: "n", State: lsp.ModelLoading, Reason: "fetching n", Percent: &forty}},
+			lsp.LevelBusy, "n 40%", "Fetching n.\nUntil then ghost text is copied from your own code.",
+		},
+		{
+			"downloading another beside a ready one", lsp.StatusNote{Model: lsp.NoteModel{Name: "m", Download: "n", State: lsp.ModelReady, Percent: &forty}},
+			lsp.LevelReady, "m", "Ghost text is by m.\nFetching n: 40 %.",
 		},
 		{
 			"none wanted", lsp.StatusNote{Model: lsp.NoteModel{Name: "m", State: lsp.ModelNone, Off: true, Reason: "ollama.enabled is false"}},

@@ -28,6 +28,7 @@ type downloads struct {
 type pull struct {
 	name        string
 	by          string // the command that goes on with it
+	doing       string // "fetching NAME" or "importing NAME"
 	done, total int64
 	before      int64 // total when it was paused: Ollama names file by file what it goes on with
 	paused      bool
@@ -43,7 +44,7 @@ func (d *downloads) begin(name, by string, stop context.CancelCauseFunc) bool {
 	if d.stop != nil {
 		return false
 	}
-	next := &pull{name: name, by: by}
+	next := &pull{name: name, by: by, doing: "fetching " + name}
 	if d.now != nil && model.SameModel(d.now.name, name) { // what is there of it stays
 		next.done, next.total, next.before = d.now.done, d.now.total, d.now.total
 	}
@@ -52,10 +53,10 @@ func (d *downloads) begin(name, by string, stop context.CancelCauseFunc) bool {
 }
 
 // progress is how far the download is, of the files that are known of by now.
-func (d *downloads) progress(done, total int64) {
+func (d *downloads) progress(doing string, done, total int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.now.done, d.now.total = done, max(total, d.now.before)
+	d.now.doing, d.now.done, d.now.total = doing, done, max(total, d.now.before)
 }
 
 // end leaves a paused download in sight.
@@ -144,7 +145,7 @@ func (c *Core) fetch(ctx context.Context, m *Models, name, by string, report lsp
 	}
 	c.changed()
 	err := m.Fetch(ctx, name, false, func(doing string, done, total int64) {
-		c.downloads.progress(done, total)
+		c.downloads.progress(doing, done, total)
 		c.changed()
 		report(doing, done, total)
 	}, func(trial string) error {

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,21 +39,21 @@ func TestADownloadThatGoesOnIsAsFarAsBefore(t *testing.T) {
 		}
 	}
 	start("granite4:micro")
-	d.progress(800, 800)
-	d.progress(800, 2000)
+	d.progress("fetching it", 800, 800)
+	d.progress("fetching it", 800, 2000)
 	is(40)
 	d.leave(lsp.ErrPaused)
 	d.end(true)
 	start("granite4:micro")
 	is(40)
-	d.progress(800, 800)
+	d.progress("fetching it", 800, 800)
 	is(40)
-	d.progress(1500, 2000)
+	d.progress("fetching it", 1500, 2000)
 	is(75)
 	d.leave(context.Canceled)
 	d.end(false)
 	start("another")
-	d.progress(100, 400)
+	d.progress("fetching it", 100, 400)
 	is(25)
 }
 
@@ -111,7 +112,18 @@ func TestACancelledDownloadSaysWhatItLeaves(t *testing.T) {
 			}
 		})
 	}
-	err := stopped(func() { _ = c.CancelDownload(t.Context()) })
+	until(t, c, "the model of the settings is ready", func() bool { return c.StatusNote(t.Context()).Model.State == lsp.ModelReady })
+	var during lsp.NoteModel
+	err := stopped(func() {
+		during = c.StatusNote(t.Context()).Model
+		_ = c.CancelDownload(t.Context())
+	})
+	if during.State != lsp.ModelReady || during.Download != "ours:1m" || during.Percent == nil || *during.Percent < 41 || during.Reason != "" {
+		t.Errorf("beside a model that is ready: %+v", during)
+	}
+	if after := c.StatusNote(t.Context()).Model; after.Percent != nil || after.Download != "" {
+		t.Errorf("when it is over: %+v", after)
+	}
 	var cancelled *lsp.CancelledError
 	if !errors.As(err, &cancelled) || !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
@@ -123,6 +135,16 @@ func TestACancelledDownloadSaysWhatItLeaves(t *testing.T) {
 	says(c.CancelDownload(t.Context()))
 	if _, name := c.PausedDownload(); name != "" {
 		t.Errorf("%s is paused", name)
+	}
+	fake.SetModels()
+	c.lookAgain()
+	until(t, c, "it is gone", func() bool { return c.StatusNote(t.Context()).Model.State == lsp.ModelNone })
+	_ = stopped(func() {
+		during = c.StatusNote(t.Context()).Model
+		_ = c.CancelDownload(t.Context())
+	})
+	if during.State != lsp.ModelLoading || !strings.HasPrefix(during.Reason, "fetching ours:1m: ") || !strings.HasSuffix(during.Reason, " MB of 12 MB") || strings.Contains(during.Reason, "Ollama") {
+		t.Errorf("without a model: %+v", during)
 	}
 	if again := c.CancelDownload(t.Context()); again != nil {
 		t.Errorf("none was under way: %v", again)

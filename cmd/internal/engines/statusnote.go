@@ -77,14 +77,18 @@ func (c *Core) noteOf(e *generation, asked ConfiguredModel) (lsp.NoteModel, []ls
 	if _, err := LoadCatalogue(); err != nil {
 		note.Reason = strings.TrimPrefix(note.Reason+". "+err.Error(), ". ")
 	}
-	if p := c.downloads.state(); p != nil && note.State != lsp.ModelReady {
-		if p.paused {
+	switch p := c.downloads.state(); {
+	case p == nil:
+	case p.paused:
+		if note.State != lsp.ModelReady {
 			note.Reason = fmt.Sprintf("the download of %s is paused at %d %%: resume or cancel it", p.name, p.percent())
-			return note, c.remedies(note, state.Phase, e)
 		}
+	default:
 		percent := p.percent()
-		note.State, note.Percent, note.Download = lsp.ModelLoading, &percent, p.name
-		note.Reason = fmt.Sprintf("Ollama downloads %s: %s of %s", p.name, catalogue.Gigabytes(p.done), catalogue.Gigabytes(p.total))
+		note.Percent, note.Download = &percent, p.name
+		if note.State != lsp.ModelReady {
+			note.State, note.Reason = lsp.ModelLoading, fmt.Sprintf("%s: %s of %s", p.doing, catalogue.Gigabytes(p.done), catalogue.Gigabytes(p.total))
+		}
 	}
 	return note, c.remedies(note, state.Phase, e)
 }

@@ -252,7 +252,16 @@ func (c *List) BySum(sum string) (Entry, bool) {
 
 // Gigabytes writes a number of bytes as users know it.
 func Gigabytes(n int64) string {
-	if n < 1e9 {
+	switch {
+	case n <= 0:
+		return "0 MB"
+	case n == 1:
+		return "1 byte"
+	case n < 1000:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 999_500:
+		return fmt.Sprintf("%.0f kB", float64(n)/1e3)
+	case n < 999_500_000:
 		return fmt.Sprintf("%.0f MB", float64(n)/1e6)
 	}
 	return fmt.Sprintf("%.1f GB", float64(n)/1e9)

@@ -218,3 +218,14 @@ func TestWhatMayNotBeFetched(t *testing.T) {
 		}
 	}
 }
+
+// Sizes are in the unit in which they say something.
+func TestSizes(t *testing.T) {
+	for n, want := range map[int64]string{
+		0: "0 MB", 1: "1 byte", 999: "999 bytes", 1000: "1 kB", 612_000: "612 kB", 999_499: "999 kB", 999_500: "1 MB", 45e6: "45 MB", 999_499_999: "999 MB", 999_500_000: "1.0 GB", 2_100_000_000: "2.1 GB",
+	} {
+		if got := catalogue.Gigabytes(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}

@@ -241,13 +241,14 @@ func (c *List) Faults() []string {
 	return list
 }
 
-// BySum is the entry whose file has this sha256.
-func (c *List) BySum(sum string) (Entry, bool) {
-	i := slices.IndexFunc(c.Models, func(e Entry) bool { return e.SHA256 == sum })
-	if i < 0 {
-		return Entry{}, false
+// BySum are the entries whose file has this sha256: a user may name one file twice.
+func (c *List) BySum(sum string) (list []Entry) {
+	for _, e := range c.Models {
+		if e.SHA256 == sum {
+			list = append(list, e)
+		}
 	}
-	return c.Models[i], true
+	return list
 }
 
 // Gigabytes writes a number of bytes as users know it.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"quarry/model"
@@ -92,17 +93,61 @@ func (m *Models) Leftovers(ctx context.Context, have []model.Installed) ([]Lefto
 		if f.Busy {
 			continue
 		}
-		e, known := m.Catalogue.BySum(f.SHA256)
-		l := Leftover{Path: f.Path, Of: e.Name, Bytes: f.Bytes, Removable: true, What: "a file that no catalogue names any more"}
-		if known {
-			l.What, l.Resume = fmt.Sprintf("%s of %s of %s", catalogue.Gigabytes(f.Bytes), catalogue.Gigabytes(e.Download), e.Name), fetching(e)
+		l := Leftover{Path: f.Path, Bytes: f.Bytes, Removable: true, What: "a file that no catalogue names any more"}
+		if of := m.fetchedFor(f); len(of) > 0 {
+			names := make([]string, len(of))
+			for i, e := range of {
+				names[i] = e.Name
+			}
+			all := strings.Join(names, " or ")
+			l.Of, l.Resume = names[0], fetching(of[0])
+			l.What = fmt.Sprintf("%s of %s of %s", catalogue.Gigabytes(f.Bytes), catalogue.Gigabytes(of[0].Download), all)
 			if f.Whole {
-				l.What = e.Name + ", whole, which failed its trial or was not tried"
+				l.What = all + ", whole, which failed its trial or was not tried"
 			}
 		}
 		list = append(list, l)
 	}
 	return list, err
+}
+
+// forName is behind the path of a file that several entries name, and has the name of the one for which it was fetched last.
+const forName = ".for"
+
+// noteFor notes for which of several entries a file is fetched. A disk that takes no note keeps no file from coming.
+func (m *Models) noteFor(path string, e catalogue.Entry) {
+	if len(m.Catalogue.BySum(e.SHA256)) > 1 && !download.Locked(path) && os.MkdirAll(filepath.Dir(path), 0o700) == nil {
+		_ = replaceFile(path+forName, []byte(e.Name))
+	}
+}
+
+// fetchedFor are the entries for which a file was fetched: several where more than one names it and no note says which.
+func (m *Models) fetchedFor(f download.Left) []catalogue.Entry {
+	of := m.Catalogue.BySum(f.SHA256)
+	name, err := os.ReadFile(f.Path + forName)
+	if at := slices.IndexFunc(of, func(e catalogue.Entry) bool { return e.Name == string(name) }); err == nil && at >= 0 {
+		return of[at : at+1]
+	}
+	if fetched := slices.DeleteFunc(slices.Clone(of), func(e catalogue.Entry) bool { return e.URL == "" }); len(fetched) > 0 {
+		return fetched
+	}
+	return of
+}
+
+// dropNoteFor takes the note back of a file of which nothing came.
+func dropNoteFor(path string) {
+	for _, name := range []string{path, path + ".part"} {
+		if _, err := os.Stat(name); err == nil {
+			return
+		}
+	}
+	_ = os.Remove(path + forName)
+}
+
+// discard deletes what is there of a file that was fetched.
+func discard(path string) error {
+	defer dropNoteFor(path)
+	return download.Discard(path)
 }
 
 // ofPulls is what is left of pulls and imports that quarry has noted: a model that nothing has found to work, and files that
@@ -262,7 +307,7 @@ func (m *Models) RemoveLeftover(ctx context.Context, l Leftover) (done string, f
 		}
 		done, freed = fmt.Sprintf("Deleted the files of %s in %s", cmp.Or(l.Of, "no model"), l.Path), l.Bytes
 	case l.Path != "":
-		return "Deleted " + l.Path, l.Bytes, download.Discard(l.Path)
+		return "Deleted " + l.Path, l.Bytes, discard(l.Path)
 	default:
 		done = "Left to Ollama: " + l.What
 	}

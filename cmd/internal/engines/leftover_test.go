@@ -139,6 +139,41 @@ func TestFilesOfNotes(t *testing.T) {
 	}
 }
 
+// Of a file that two entries of the catalogue name a leftover is the model's for which it was fetched, and both are named where
+// nothing says which that was.
+func TestLeftoversOfAFileWithTwoNames(t *testing.T) {
+	m, _ := leftModels(t)
+	sum := digestOf("a")
+	for _, name := range []string{"first:1b", "second:1b"} {
+		m.Catalogue.Models = append(m.Catalogue.Models, catalogue.Entry{Name: name, Use: catalogue.ForCompletion, URL: "https://models.example/a.gguf", SHA256: sum, Download: 600_000})
+	}
+	path := filepath.Join(m.files(), sum)
+	if err := errors.Join(os.MkdirAll(m.files(), 0o700), os.WriteFile(path+".part", make([]byte, 1500), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	is := func(of, what, resume string) Leftover {
+		t.Helper()
+		left, err := m.Leftovers(t.Context(), nil)
+		if err != nil || len(left) != 1 || left[0].Of != of || left[0].What != what || left[0].Resume != resume {
+			t.Fatalf("%+v, %v", left, err)
+		}
+		return left[0]
+	}
+	is("first:1b", "2 kB of 600 kB of first:1b or second:1b", "quarry model pull first:1b")
+	second, _ := m.Catalogue.Find("second:1b")
+	m.noteFor(path, second)
+	l := is("second:1b", "2 kB of 600 kB of second:1b", "quarry model pull second:1b")
+	if m.leftOf(t.Context(), "second:1b") == nil || m.leftOf(t.Context(), "first:1b") != nil {
+		t.Error("what a cancelled download has left is another's")
+	}
+	if _, _, err := m.RemoveLeftover(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := filepath.Glob(path + "*"); err != nil || len(left) != 0 {
+		t.Errorf("%q, %v", left, err)
+	}
+}
+
 // Who is told to go on with what was ended is told the command that brought it: a file of the user's can only be imported again,
 // one that a catalogue names is fetched as it was.
 func TestWhatGoesOnWithATrial(t *testing.T) {

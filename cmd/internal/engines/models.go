@@ -220,6 +220,9 @@ func (m *Models) Fetch(ctx context.Context, name string, direct bool, report Doi
 	if err != nil {
 		return err
 	}
+	kept := filepath.Join(dir, e.SHA256)
+	m.noteFor(kept, e)
+	defer dropNoteFor(kept)
 	path, err := download.Fetch(ctx, file, dir, download.Options{
 		Report: func(done int64) { report("fetching "+e.Name, done, e.Download) }, Free: m.free, Beside: beside,
 	})

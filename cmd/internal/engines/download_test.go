@@ -82,7 +82,10 @@ func TestACancelledDownloadSaysWhatItLeaves(t *testing.T) {
 		http.ServeContent(&halting{w, 5_000_000, r.Context().Done()}, r, "", time.Time{}, bytes.NewReader(weights))
 	}))
 	defer web.Close()
-	own := fmt.Sprintf(`{"version": 1, "models": [{"name": "ours:1m", "use": "completion", "download": %d, "url": "%s/a.gguf", "sha256": "%x"}]}`, len(weights), web.URL, sha256.Sum256(weights))
+	entry := func(name string) string { // the file has two names
+		return fmt.Sprintf(`{"name": %q, "use": "completion", "download": %d, "url": "%s/a.gguf", "sha256": "%x"}`, name, len(weights), web.URL, sha256.Sum256(weights))
+	}
+	own := `{"version": 1, "models": [` + entry("theirs:1m") + ", " + entry("ours:1m") + `]}`
 	if err := errors.Join(os.MkdirAll(filepath.Dir(CataloguePath()), 0o700), os.WriteFile(CataloguePath(), []byte(own), 0o600)); err != nil {
 		t.Fatal(err)
 	}

@@ -292,7 +292,8 @@ func TestModelPullFromAFileServer(t *testing.T) {
 	before := list()
 	blind := ollamatest.Tiny
 	blind.NoFIM = true
-	code, out, errs = pull(entry("blind.gguf", blind))
+	failing := entry("blind.gguf", blind)
+	code, out, errs = pull(failing)
 	if code != 1 || !strings.Contains(out, "FAIL  fill in the middle") {
 		t.Errorf("exit code %d:\n%s%s", code, out, errs)
 	}
@@ -304,7 +305,7 @@ func TestModelPullFromAFileServer(t *testing.T) {
 	if !strings.Contains(out, "Left of downloads:\n  of a download: ours:1m, whole, which failed its trial") || !strings.Contains(out, "`quarry model pull ours:1m` goes on, `quarry model clean` removes it") || strings.Contains(out, "other:trial is") {
 		t.Errorf("%s", out)
 	}
-	if _, out, _ = answering(t, "", "doctor", "--ollama", server.URL, "--state-dir", state); !strings.Contains(strings.Join(strings.Fields(out), " "), "downloads of a download: ours:1m, whole, which failed its trial or was not tried (0 MB) → quarry model pull ours:1m goes on with it; quarry model clean removes it") {
+	if _, out, _ = answering(t, "", "doctor", "--ollama", server.URL, "--state-dir", state); !strings.Contains(strings.Join(strings.Fields(out), " "), "downloads of a download: ours:1m, whole, which failed its trial or was not tried ("+catalogue.Gigabytes(int64(failing["download"].(int)))+") → quarry model pull ours:1m goes on with it; quarry model clean removes it") {
 		t.Errorf("%s", out)
 	}
 	code, _, errs = answering(t, "n\n", append(own, "clean")...)
@@ -615,13 +616,14 @@ func TestSetupModel(t *testing.T) {
 			t.Errorf("%s, %v", raw, err)
 		}
 	}
-	const says = "completion  ours:1m (0 MB to fetch): it takes about 1 MB"
+	fetches := catalogue.Gigabytes(int64(size))
+	says := "completion  ours:1m (" + fetches + " to fetch): it takes about 1 MB"
 	code, out, errs := setup("", "--print")
 	if code != 0 || errs != "" || !strings.Contains(out, "This machine: ") || !strings.Contains(out, "has 0 models") || !strings.Contains(out, says) || !strings.Contains(out, "embedding.enabled switches") {
 		t.Errorf("exit code %d:\n%s%s", code, out, errs)
 	}
 	code, out, errs = setup("n\n")
-	if code != 0 || !strings.Contains(out, says) || !strings.Contains(errs, "Fetch ours:1m (0 MB), try it, and write ours:1m into "+path+"? [y/N]") || !strings.Contains(errs, "Nothing was done") {
+	if code != 0 || !strings.Contains(out, says) || !strings.Contains(errs, "Fetch ours:1m ("+fetches+"), try it, and write ours:1m into "+path+"? [y/N]") || !strings.Contains(errs, "Nothing was done") {
 		t.Errorf("exit code %d:\n%s%s", code, out, errs)
 	}
 	unchanged()

@@ -158,7 +158,10 @@ func (b *Toolbox) retrieveContext(ctx context.Context, raw json.RawMessage) (rep
 	r.most = args.MaxTotalBytes
 	r.warn(warnings...)
 	r.from(answer.Backend, answer.Missing)
-	return r, nil
+	if r.count == 0 {
+		err = b.nothing(ctx, &r, answer)
+	}
+	return r, err
 }
 
 // excerptOf are lines of a file as material for a context, which may end after a

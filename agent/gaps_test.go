@@ -138,6 +138,7 @@ func TestAnswersSayWhatCannotBeRead(t *testing.T) {
 		{"get_impact", `{"symbol_id":"ledger/ledger.go#Ledger.Charge"}`, part},
 		{"search_symbols", `{"name":"nowhere"}`, all},
 		{"list_files", `{"glob":"nowhere/**"}`, all},
+		{"retrieve_context", `{"query":"zyzzyva","max_chunks":4,"max_total_bytes":4096}`, all},
 		{"list_files", `{}`, ""},
 		{"search_symbols", `{"name":"Charge"}`, ""},
 	} {

@@ -48,6 +48,7 @@ func TestTakeOverOfAnIndexThatCannotBeWritten(t *testing.T) {
 		spoil    func(t *testing.T, database string) // while the writer has it open
 		after    func(t *testing.T, database string)
 		notified string
+		or       string // that may be told in its place
 	}{
 		"of a newer quarry": {
 			spoil: func(t *testing.T, database string) {
@@ -70,6 +71,8 @@ func TestTakeOverOfAnIndexThatCannotBeWritten(t *testing.T) {
 				write(t, database, map[string]string{"file": "in the way"})
 			},
 			notified: "Free some disk space",
+			// Who took over before the file was moved away finds nothing in its place first.
+			or: "its files were removed",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -88,7 +91,7 @@ func TestTakeOverOfAnIndexThatCannotBeWritten(t *testing.T) {
 			if got, want := dump(t, x), fresh(t, x.Root().Dir()); got != want || !x.Store().InMemory() {
 				t.Errorf("in memory %v: %s", x.Store().InMemory(), firstDifference(got, want))
 			}
-			if m := hear(t, notified); len(notified) > 0 || !strings.Contains(m, "in memory") || !strings.Contains(m, test.notified) {
+			if m := hear(t, notified); len(notified) > 0 || !strings.Contains(m, "in memory") || !strings.Contains(m, test.notified) && (test.or == "" || !strings.Contains(m, test.or)) {
 				t.Errorf("told %q and %d more", m, len(notified))
 			}
 		})

@@ -5,6 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
+
+	"quarry/retrieval"
 )
 
 // What the parser gave up on is named as files are, each once, and not where it may not be read.
@@ -36,6 +39,12 @@ func TestPlain(t *testing.T) {
 	list, err := w.Plain(t.Context())
 	if err != nil || len(list) != 2 || list[0].Name != "a.go" || list[1].Path != filepath.Join(dir, "b.go") || list[0].Problem == "" {
 		t.Errorf("%+v, %v", list, err)
+	}
+	for query, want := range map[string]int{"symbol:Zyzzyva": 2, "kind:function Zyzzyva": 2, "mode:symbols Zyzzyva": 2, "Zyzzyva": 0} {
+		answer, err := w.Search(t.Context(), retrieval.Request{Query: retrieval.Parse(query, time.Now())})
+		if err != nil || answer.Total != 0 || answer.NotSearched[Unparsed] != want {
+			t.Errorf("%s: %d found, not searched %v, %v", query, answer.Total, answer.NotSearched, err)
+		}
 	}
 	if err := os.WriteFile(filepath.Join(dir, ".quarryignore"), []byte("a.go\n"), 0o644); err != nil {
 		t.Fatal(err)

@@ -58,7 +58,7 @@ func (w *Workspace) Search(ctx context.Context, req retrieval.Request) (answer A
 	if err == nil && answer.Total == 0 {
 		answer.NotSearched, err = w.unreadable(ctx)
 	}
-	if err == nil && answer.Total == 0 && len(req.Query.Symbols) > 0 {
+	if q := &req.Query; err == nil && answer.Total == 0 && (len(q.Symbols)+len(q.Kinds) > 0 || q.Mode == retrieval.ModeSymbols) {
 		var plain []Plain
 		if plain, err = w.Plain(ctx); len(plain) > 0 {
 			if answer.NotSearched == nil {

@@ -296,6 +296,23 @@ func TestWhoMayTalk(t *testing.T) {
 	}
 }
 
+// conversing is a model of an OpenAI server that answers conversations by chat.
+func conversing(t *testing.T, chat http.HandlerFunc) *model.Runtime {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/v1/models":
+			io.WriteString(w, `{"data":[{"id":"granite4:micro"}]}`)
+		case "/v1/completions": // the canary
+			io.WriteString(w, "data: {\"choices\":[{\"text\":\"x\",\"finish_reason\":\"length\"}]}\n\n")
+		default:
+			chat(w, r)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return ready(t, openAIOptions(s.URL))
+}
+
 // Servers that take no tools say so in their own ways, by a status or within the stream,
 // and are asked again in words.
 func TestOpenAIServersWithoutTools(t *testing.T) {
@@ -310,19 +327,10 @@ func TestOpenAIServersWithoutTools(t *testing.T) {
 		"a template that refuses, at 500": {500, `{"error":"model xyz does not support tools"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				switch r.URL.Path {
-				case "/v1/models":
-					io.WriteString(w, `{"data":[{"id":"granite4:micro"}]}`)
-				case "/v1/completions": // the canary
-					io.WriteString(w, "data: {\"choices\":[{\"text\":\"x\",\"finish_reason\":\"length\"}]}\n\n")
-				default:
-					w.WriteHeader(answer.status)
-					io.WriteString(w, answer.body)
-				}
-			}))
-			defer s.Close()
-			o := ready(t, openAIOptions(s.URL))
+			o := conversing(t, func(w http.ResponseWriter, r *http.Request) {
+				w.WriteHeader(answer.status)
+				io.WriteString(w, answer.body)
+			})
 			c := question(why)
 			c.Tools = json.RawMessage(`[{"type":"function","function":{"name":"f"}}]`)
 			if _, err := o.Chat(soon(t), c, func(string) bool { return true }); !errors.Is(err, model.ErrNoTools) {
@@ -348,23 +356,14 @@ func TestOpenAIChat(t *testing.T) {
 		`{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":7}}`,
 		`[DONE]`,
 	}
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/v1/models":
-			io.WriteString(w, `{"data":[{"id":"granite4:micro"}]}`)
-		case "/v1/completions": // the canary
-			io.WriteString(w, "data: {\"choices\":[{\"text\":\"x\",\"finish_reason\":\"length\"}]}\n\n")
-		default:
-			if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-				t.Error(err)
-			}
-			for _, e := range events {
-				fmt.Fprintf(w, ": keep alive\r\ndata: %s\r\n\r\n", e)
-			}
+	o := conversing(t, func(w http.ResponseWriter, r *http.Request) {
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Error(err)
 		}
-	}))
-	defer s.Close()
-	o := ready(t, openAIOptions(s.URL))
+		for _, e := range events {
+			fmt.Fprintf(w, ": keep alive\r\ndata: %s\r\n\r\n", e)
+		}
+	})
 	c := question(why)
 	c.Tools = json.RawMessage(`[{"type":"function"}]`)
 	a := talkTo(t.Context(), o, c)

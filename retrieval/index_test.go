@@ -3,6 +3,7 @@ package retrieval
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -415,6 +416,62 @@ func TestIncrementalEqualsRebuilt(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The same with so many chunks that the nearest in meaning are chosen by their codes first,
+// where files became shorter or went: what is gone takes no place of what is left.
+func TestMeaningDoesNotRememberWhatIsGone(t *testing.T) {
+	const files = 2000
+	for seed := range uint64(3) {
+		random := rand.New(rand.NewPCG(seed, 2))
+		state := map[string]Document{}
+		ix := New(Options{})
+		path := func(i int) string { return fmt.Sprintf("dir%d/file%d.go", i%7, i) }
+		var changes []Change
+		for i := range files {
+			d := randomDocument(random, path(i))
+			state[d.Path] = d
+			changes = append(changes, Change{d.Path, &d})
+		}
+		ix.Apply(changes)
+		for range 10 {
+			changes = nil
+			for range 40 {
+				p := path(random.IntN(files))
+				d, ok := state[p]
+				if !ok || random.IntN(4) == 0 {
+					delete(state, p)
+					changes = append(changes, Change{Path: p})
+					continue
+				}
+				d = document(p, d.Text[:len(d.Text)/2])
+				state[p] = d
+				changes = append(changes, Change{p, &d})
+			}
+			ix.Apply(changes)
+		}
+		fresh := New(Options{})
+		fresh.Apply(changesOf(slices.Collect(maps.Values(state))))
+		rebuilt, edited := mergeAll(fresh), relinked(ix)
+		if n := rebuilt.Current().liveChunks; n < 1000 {
+			t.Fatalf("%d chunks: all are compared", n)
+		}
+		if n := edited.Current().chunks - edited.Current().liveChunks; n == 0 {
+			t.Fatal("nothing is gone")
+		}
+		for _, raw := range []string{"retry a request after a timeout", "read the next token", "who keeps a session of a user", "where are options parsed", "write what is buffered", "walk the tree"} {
+			query := Parse(raw, noon)
+			got, err := edited.Search(t.Context(), Request{Query: query, Limit: files})
+			want, wrong := rebuilt.Search(t.Context(), Request{Query: query, Limit: files})
+			if err != nil || wrong != nil {
+				t.Fatal(err, wrong)
+			}
+			got.Timings, want.Timings = Timings{}, Timings{}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("seed %d, %q: %d found and %+v\nrebuilt %d and %+v", seed, raw, got.Total, got.Results[0], want.Total, want.Results[0])
+			}
+		}
+	}
 }
 
 // relinked is the index as it is, with a fresh graph.

@@ -54,19 +54,15 @@ func (q lexiconQuery) Nearest(k int, among []Key) (near []Near) {
 		// The first direction is one that all words share, so its sign tells nothing.
 		coarse := slices.Clone(q.query)
 		coarse[0] = 0
+		parts := make([]vector.Part, len(q.snap.segments))
 		for n, seg := range q.snap.segments {
-			const gone = -2 // less than any cosine
-			hits := vector.NearestBy(seg.vectors.codes(), coarse, k, func(row int) float32 {
-				if q.snap.dead[n].has(int(seg.chunks[row].file)) {
-					return gone
-				}
-				return lexicon.Cosine(q.query, seg.vectors.of(uint32(row)))
-			})
-			for _, h := range hits {
-				if h.Score != gone {
-					near = append(near, Near{seg.textKeys[h.Row], h.Score})
-				}
-			}
+			parts[n] = vector.Part{Codes: seg.vectors.codes(), Gone: q.snap.gone[n].chunks}
+		}
+		hits := vector.NearestBy(parts, coarse, k, func(part, row int) float32 {
+			return lexicon.Cosine(q.query, q.snap.segments[part].vectors.of(uint32(row)))
+		})
+		for _, h := range hits {
+			near = append(near, Near{q.snap.segments[h.Part].textKeys[h.Row], h.Score})
 		}
 	}
 	slices.SortFunc(near, func(a, b Near) int {

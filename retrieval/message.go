@@ -73,7 +73,7 @@ func (sr *search) asMessage() (m messageQuery, ok bool) {
 	m.at, m.docs = make(map[string][]int, len(m.words)), make([][][2]list, len(sr.snap.segments))
 	for i, w := range m.words {
 		m.at[w] = append(m.at[w], i)
-		m.idf = append(m.idf, idf(sr.snap.documentFrequency(sr.an.Stem(w)), sr.snap.chunks))
+		m.idf = append(m.idf, idf(sr.snap.documentFrequency(sr.an.Stem(w)), sr.snap.liveChunks))
 		m.total += m.idf[i]
 		m.telling = append(m.telling, !stopWords[w] && !isNumber(w))
 		m.simple = append(m.simple, isSimple(w))

@@ -47,9 +47,14 @@ func TestLiveEqualsReopened(t *testing.T) {
 		edit := func() {
 			i := r.IntN(len(names))
 			var err error
-			switch r.IntN(6) {
+			switch r.IntN(7) {
 			case 0:
 				add()
+			case 3:
+				var text []byte
+				if text, err = os.ReadFile(path(names[i])); err == nil {
+					write(t, dir, names[i], string(text[:len(text)/2]))
+				}
 			case 1:
 				err = os.Remove(path(names[i]))
 				names = slices.Delete(names, i, i+1)
@@ -93,6 +98,7 @@ func TestLiveEqualsReopened(t *testing.T) {
 					live.Keep(t.Context()) // goes on from the file
 				}
 				rest(t, live)
+				live.Keep(t.Context()) // the graph, which the next process begins with
 				got := questions(live)
 				equals := func(how string, other *Workspace) {
 					for i, want := range questions(other) {
@@ -102,6 +108,7 @@ func TestLiveEqualsReopened(t *testing.T) {
 					}
 				}
 				session(t, dir, state, func(_ *index.Index, reopened *Workspace) {
+					equals("reopened, at once", reopened)
 					rest(t, reopened)
 					equals("reopened", reopened)
 				})

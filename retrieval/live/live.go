@@ -303,7 +303,9 @@ func (w *Workspace) followOnce(ctx context.Context, observe func(context.Context
 			continue
 		}
 		at := feed.Cursor()
-		if changed >= relinkAfter && w.link(ctx, at) == nil {
+		if changed < relinkAfter {
+			w.linkKept(ctx, at)
+		} else if w.link(ctx, at) == nil {
 			changed = 0
 		}
 		w.reached(at)
@@ -371,14 +373,29 @@ func (w *Workspace) link(ctx context.Context, at index.Cursor) error {
 	if !w.relinkDue.Load() {
 		return nil
 	}
+	if w.tryKept(ctx, at) {
+		return nil
+	}
+	return w.relink(ctx)
+}
+
+// linkKept is link where the graph is kept. It costs the first answer next to nothing then,
+// and the ranks are those of later ones.
+func (w *Workspace) linkKept(ctx context.Context, at index.Cursor) {
+	w.relinking.Lock()
+	defer w.relinking.Unlock()
+	if w.relinkDue.Load() {
+		w.tryKept(ctx, at)
+	}
+}
+
+// tryKept begins with the graph that is kept, if nobody has tried to; relinking is held.
+func (w *Workspace) tryKept(ctx context.Context, at index.Cursor) bool {
 	w.mu.Lock()
 	tried := w.linksTried
 	w.linksTried = true // the states that come now are new ones
 	w.mu.Unlock()
-	if !tried && w.restoreLinks(ctx, at) {
-		return nil
-	}
-	return w.relink(ctx)
+	return !tried && w.restoreLinks(ctx, at)
 }
 
 // relink makes the graph anew of the names that files refer to, as the database has them;

@@ -136,22 +136,8 @@ func wordsOfQuery(query []float32) []word {
 // nearest answers the best rows of the first n by their codes, keep of them, in
 // order of their numbers. Of rows with equal scores the first are taken.
 func (s *Codes) nearest(query []float32, n, keep int) []int {
-	q := wordsOfQuery(query)
-	scores := make([]uint16, n)
-	counts := split(n, codesShare, func(from, to int) []int {
-		return s.score(scores[from:to], q, from)
-	})
-	total := make([]int, largest*64*s.words+1)
-	for _, c := range counts {
-		for score, n := range c {
-			total[score] += n
-		}
-	}
-	// Rows above least are taken, and of those at it as many as there is room for.
-	least, room := len(total)-1, keep
-	for ; total[least] < room; least-- {
-		room -= total[least]
-	}
+	scores, counts := s.scores(wordsOfQuery(query), n)
+	least, room := leastOf(counts, keep)
 	out := make([]int, 0, keep)
 	for i, score := range scores {
 		if int(score) < least {
@@ -166,6 +152,28 @@ func (s *Codes) nearest(query []float32, n, keep int) []int {
 		out = append(out, i)
 	}
 	return out
+}
+
+// scores are those of the first n rows, and how many have each.
+func (s *Codes) scores(q []word, n int) (scores []uint16, counts []int) {
+	scores = make([]uint16, n)
+	counts = make([]int, largest*64*s.words+1)
+	for _, some := range split(n, codesShare, func(from, to int) []int { return s.score(scores[from:to], q, from) }) {
+		for score, n := range some {
+			counts[score] += n
+		}
+	}
+	return scores, counts
+}
+
+// leastOf is the score that a row of the best keep has at least, and how many of those that
+// have it are among them. There are more rows than that.
+func leastOf(counts []int, keep int) (least, room int) {
+	least, room = len(counts)-1, keep
+	for ; counts[least] < room; least-- {
+		room -= counts[least]
+	}
+	return least, room
 }
 
 // score scores the rows from first on, as many as out is long, and answers how many

@@ -366,3 +366,74 @@ func TestCodesOfBytes(t *testing.T) {
 		}
 	}
 }
+
+// Which rows are near does not depend on how they are spread over parts, nor on what is gone
+// from those.
+func TestNearestByPartsAndGone(t *testing.T) {
+	const n, dim = 3000, 64
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		numbers := func() []int8 {
+			v := make([]int8, dim)
+			for i := range v {
+				v[i] = int8(r.Uint32())
+			}
+			return v
+		}
+		rows := make([][]int8, n)
+		for i := range rows {
+			if rows[i] = numbers(); i > 0 && r.IntN(4) == 0 {
+				rows[i] = rows[r.IntN(i)] // as near as another
+			}
+		}
+		query := make([]float32, dim)
+		for i := range query {
+			query[i] = r.Float32() - .5
+		}
+		k := rapid.IntRange(1, 40).Draw(t, "k")
+		// found looks in as many parts as given, with others that are gone among them.
+		found := func(count, others int) (ids []int) {
+			data, of := make([][]int8, count), make([][]int, count)
+			parts := make([]Part, count)
+			put := func(i int, v []int8, id int) {
+				if at := uint32(len(of[i])); id >= 0 {
+				} else if g := parts[i].Gone; len(g) > 0 && g[len(g)-1][1] == at {
+					g[len(g)-1][1]++
+				} else {
+					parts[i].Gone = append(g, [2]uint32{at, at + 1})
+				}
+				data[i], of[i] = append(data[i], v...), append(of[i], id)
+			}
+			for _, id := range r.Perm(n) {
+				i := r.IntN(count)
+				for range others {
+					put(i, numbers(), -1)
+				}
+				put(i, rows[id], id)
+			}
+			for i := range parts {
+				parts[i].Codes = CodesOf(data[i], dim)
+			}
+			for _, h := range NearestBy(parts, query, k, func(part, row int) float32 {
+				sum := float32(0)
+				for d, x := range data[part][row*dim:][:dim] {
+					sum += float32(x) * query[d]
+				}
+				return sum
+			}) {
+				ids = append(ids, of[h.Part][h.Row])
+			}
+			slices.Sort(ids)
+			return ids
+		}
+		want := found(1, 0)
+		if len(want) < k {
+			t.Fatalf("%d of %d", len(want), k)
+		}
+		for _, how := range [][2]int{{1, 1}, {4, 0}, {3, 2}} {
+			if got := found(how[0], how[1]); !slices.Equal(got, want) {
+				t.Fatalf("%d parts, %d gone for each: %v, want %v", how[0], how[1], got, want)
+			}
+		}
+	})
+}

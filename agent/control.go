@@ -29,7 +29,7 @@ var controls = []struct {
 		".claude/", ".cursor/", ".cursorrules", ".continue/", ".windsurf/", ".aider.conf.yml", ".codex/", ".opencode/", ".gemini/", "claude.md", "agents.md", "gemini.md",
 		"copilot-instructions.md", ".windsurfrules", ".clinerules", ".clinerules/", "opencode.json", ".kiro/", "claude.local.md", ".roo/", ".roorules", ".roomodes", ".junie/",
 		".amazonq/", ".augment/", ".augment-guidelines", ".qwen/", "qwen.md", ".goose/", ".goosehints", "crush.json", "crush.md", ".factory/", ".amp/", "agent.md", "agents.override.md", ".zencoder/", ".aiassistant/", ".cody/",
-		"mcp.json", ".agents/", ".agent/", ".trae/", ".warp/", "warp.md", ".tabnine/", ".pearai/", "replit.md", ".openhands/", ".sweep.yml", ".coderabbit.yml", "skill.md", ".lsp.json", ".claude-plugin/",
+		"mcp.json", ".agents/", ".agent/", ".trae/", ".warp/", "warp.md", ".tabnine/", ".pearai/", "replit.md", ".openhands/", ".sweep.yml", ".coderabbit.yml", "skill.md", ".lsp.json", ".claude-plugin/", ".rules", // the last of Zed's assistant
 	}},
 	{"your CI executes this file's contents", []string{
 		".github/", ".gitea/", ".forgejo/", ".gitlab-ci*", ".gitlab/", ".circleci/", ".buildkite/", ".woodpecker/", ".woodpecker.yml", ".drone.yml", ".drone.star", ".travis.yml", "appveyor*",
@@ -38,10 +38,10 @@ var controls = []struct {
 		".woodpecker/", ".azure-pipelines/", ".azuredevops/", "wercker.yml", "shippable.yml", ".bazelci/", ".prow.yml", ".prow/", "zuul.yml", ".zuul.d/", "zuul.d/", ".packit.yml",
 		"screwdriver.yml", ".kokoro/", "evergreen.yml", ".scrutinizer.yml", "readthedocs.yml", "codemagic.yml", "bitrise.yml", ".harness/", ".gocd.yml",
 		".expeditor/", ".cloudbuild/", ".codeql/", "renovate.json", ".renovaterc", "netlify.toml", "vercel.json", "amplify.yml", ".hound.yml", ".platform.app.yml", ".dagger/", "dagger.json", ".cirrus.star",
-		"action.yml", ".goreleaser.yml", ".releaserc", "release.config.js", ".mergify.yml", "*.jenkinsfile",
+		".concourse/", "action.yml", ".goreleaser.yml", ".releaserc", "release.config.js", ".mergify.yml", "*.jenkinsfile",
 	}},
 	{"git or a shell executes this file's contents", []string{
-		".hg/hgrc", ".jj/repo/config.toml", ".husky/", ".githooks/", "githooks/", ".git-hooks/", ".lefthook/", "lefthook.yml", ".pre-commit-config.yml", ".pre-commit-hooks.yml", ".overcommit.yml",
+		".hg/hgrc", ".sl/config", ".jj/repo/config.toml", ".husky/", ".githooks/", "githooks/", ".git-hooks/", ".lefthook/", "lefthook.yml", ".pre-commit-config.yml", ".pre-commit-hooks.yml", ".overcommit.yml",
 		".yarnrc.yml", ".pnp.js", ".pnpmfile.js", ".lintstagedrc", ".simple-git-hooks.json", ".huskyrc",
 		"lefthook-local.yml", "lefthook.toml", "lefthook.json",
 		"lint-staged.config.js", "mise.local.toml", ".mise/", "mise.toml", ".tool-versions",

@@ -20,7 +20,7 @@ func TestDanger(t *testing.T) {
 		".eslintrc.json", "web/.eslintrc", ".goreleaser.yml", ".goreleaser.yaml", ".releaserc", ".releaserc.json", "release.config.js",
 		".hg/hgrc", ".jj/repo/config.toml", ".lazy.lua", ".roomodes", ".drone.star", ".mvn/extensions.xml", ".mvn/jvm.config", "sub/.vimspector.json",
 		"bitbucket-pipelines.yaml", ".bitrise.yml", "renovate.json5", ".huskyrc.ts", ".lsp/config.edn", ".clj-kondo/hooks/a.clj", "CMakePresets.json", "CMakeUserPresets.json", ".emacs", ".emacs.d/init.el", ".config/nvim/init.lua", ".gitlab-ci.yaml",
-		".mergify.yml", "x.jenkinsfile", "Jenkinsfile.release", "ci/Jenkinsfile.groovy", "Jenkinsfile-nightly", "azure-pipelines-dev.yml", ".gitlab-ci.deploy.yml", ".lefthookrc", ".lefthookrc.toml", "husky.config.ts", ".lsp.json", ".claude-plugin/plugin.json",
+		".mergify.yml", "x.jenkinsfile", "Jenkinsfile.release", "ci/Jenkinsfile.groovy", "Jenkinsfile-nightly", "azure-pipelines-dev.yml", ".gitlab-ci.deploy.yml", ".lefthookrc", ".lefthookrc.toml", "husky.config.ts", ".lsp.json", ".claude-plugin/plugin.json", ".rules", ".sl/config", ".concourse/pipeline.yml",
 		".vscode-test.mjs", ".bash_logout", ".cshrc", ".tcshrc", ".zlogout", ".eslintrc.cjs", ".eslintrc.yaml", "eslint.config.mts", ".stylelintrc.cjs", ".releaserc.mjs", "release.config.ts", ".lintstagedrc.cjs", "commitlint.config.cjs", ".appveyor.yml", "appveyor.yml",
 		".crush.json", ".rust-analyzer.toml", ".luarc.jsonc", ".pre-commit-config.yml", ".simple-git-hooks.cjs", "simple-git-hooks.cjs", ".lefthook-local.yml", ".screwdriver.yaml", "zuul.yaml", ".zuul.yml", "cloudbuild.yml", "buildspec-test.yaml", "lefthook.json",
 		".gitattributes", "sub/.gitattributes", ".gitmodules", ".gitignore", ".github/CODEOWNERS",

@@ -1,8 +1,10 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -71,9 +73,11 @@ func (b *Toolbox) searchRegex(ctx context.Context, raw json.RawMessage) (reply, 
 // grep finds the first lines that match, at most most, as places with their text. What comes
 // behind them is not looked for.
 func (b *Toolbox) grep(ctx context.Context, want *pattern.Pattern, keep func(workspace.File) bool, most int) (list []string, missing *workspace.Missing, err error) {
+	var slow *workspace.Missing
 	missing, err = b.parts.Workspace.Matching(ctx, want, keep, func(l *workspace.Look) (bool, error) {
 		list = nil
-		for _, f := range l.Files {
+		run := l.Within(want).Start()
+		for done, f := range l.Files {
 			if ctx.Err() != nil {
 				return false, ctx.Err()
 			}
@@ -84,15 +88,27 @@ func (b *Toolbox) grep(ctx context.Context, want *pattern.Pattern, keep func(wor
 			if err != nil {
 				continue // gone, or left out by now
 			}
-			want.Lines(text, func(n int, line string) bool {
+			err = run.Lines(ctx, text, func(n int, line string) bool {
 				list = append(list, fmt.Sprintf("%s %s", at(f.Name, n, n), clip(strings.TrimSpace(line), maxLineBytes)))
 				return len(list) < most
 			})
+			if errors.Is(err, pattern.ErrSlow) {
+				if l.Over() {
+					break
+				}
+				if slow = workspace.TooSlow(b.parts.Workspace.Roots()[0], done, len(l.Files)); len(list) == 0 {
+					return false, &workspace.NotReady{Missing: *slow}
+				}
+				return true, nil
+			}
+			if err != nil {
+				return false, err
+			}
 			if len(list) == most {
 				break
 			}
 		}
 		return len(list) > 0, nil
 	})
-	return list, missing, err
+	return list, cmp.Or(missing, slow), err
 }

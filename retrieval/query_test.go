@@ -82,8 +82,14 @@ func TestParseLines(t *testing.T) {
 			t.Errorf("%s: %+v", c.raw, q)
 			continue
 		}
-		if q.Lines != nil && (c.matches != "" && !q.Lines.Matches(c.matches) || q.Lines.Matches(c.doesNot)) {
-			t.Errorf("%s: matches %q %t, %q %t", c.raw, c.matches, q.Lines.Matches(c.matches), c.doesNot, q.Lines.Matches(c.doesNot))
+		matches := func(line string) (found bool) {
+			if err := q.Lines.Start().Lines(t.Context(), line+"\n", func(int, string) bool { found = true; return true }); err != nil {
+				t.Error(err)
+			}
+			return found
+		}
+		if q.Lines != nil && (c.matches != "" && !matches(c.matches) || matches(c.doesNot)) {
+			t.Errorf("%s: matches %q %t, %q %t", c.raw, c.matches, matches(c.matches), c.doesNot, matches(c.doesNot))
 		}
 	}
 }

@@ -29,7 +29,7 @@ var tokens = func() (by [256][]token) {
 		{"dop_v1_", hex, 64, 64, nil}, {"doo_v1_", hex, 64, 64, nil}, {"dor_v1_", hex, 64, 64, nil}, {"tk-us-", word, 48, 48, nil}, // DigitalOcean, Scalingo
 		{"fo1_", word, 43, 43, nil}, {"fm2_", base64Set, 100, unbounded, nil}, {"fm1r_", base64Set, 100, unbounded, nil}, {"fm1a_", base64Set, 100, unbounded, nil}, {"nfp_", alnum, 36, 40, nil}, // Fly.io, Netlify
 		{"pul-", hex, 40, 40, nil}, {"tskey-", word, 24, 90, nil}, {"dnkey-", word, 79, 79, nil}, {"sb_secret_", word, 30, 48, nil}, {"sbp_", hex, 40, 40, nil}, {"4b1d", alnum, 38, 38, nil}, // Pulumi, Tailscale, Supabase, ClickHouse
-		{"dapi", hex, 32, 32, nil}, {"pscale_tkn_", word, 32, 64, nil}, {"pscale_pw_", word, 32, 64, nil}, {"pscale_oauth_", word, 32, 64, nil}, // Databricks, PlanetScale
+		{"cfut_", alnum, 40, 60, nil}, {"cfat_", alnum, 40, 60, nil}, {"cfk_", alnum, 40, 60, nil}, {"dapi", hex, 32, 32, nil}, {"pscale_tkn_", word, 32, 64, nil}, {"pscale_pw_", word, 32, 64, nil}, {"pscale_oauth_", word, 32, 64, nil}, // Cloudflare, Databricks, PlanetScale
 		{"ico-", alnum, 32, 32, nil}, {"rnd_", alnum, 28, 32, nil}, {"napi_", alnum, 60, 70, nil}, {"mdb_sa_sk_", word, 40, 40, nil}, {"CCDB1_", word, 60, 70, nil}, {"cflt", base64Set, 60, 60, nil}, // Infracost, Render, Neon, MongoDB Atlas, CockroachDB, Confluent
 		{"IQoJb3JpZ2lu", base64Set, 200, unbounded, nil}, {"FwoGZXIvYXdz", base64Set, 200, unbounded, nil}, {"sbp_v0_", hex, 40, 40, nil}, // Amazon's sessions, Supabase
 		{"AKID", alnum, 32, 48, nil}, {"AQVN", word, 35, 38, nil}, {"API-", bytesOf(capitals + digits), 25, 26, nil}, {"pnu_", alnum, 36, 36, nil}, {"vercel_blob_rw_", word, 40, 60, nil}, {"vcp_", alnum, 24, 64, nil}, // Yandex, Octopus, Prefect, Vercel

@@ -5,20 +5,40 @@
 package pattern
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"regexp/syntax"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
 
-// maxLength is the longest expression that is taken, in bytes.
-const maxLength = 1000
+const (
+	// maxLength is the longest expression that is taken, in bytes.
+	maxLength = 1000
+	// maxProgram is how many instructions it may have with its repetitions written out. RE2's
+	// time is that number times the length of what is matched.
+	maxProgram = 5000
+	// atOnce is how many steps, of one instruction at one byte, are made without a look at
+	// the context: some ten milliseconds.
+	atOnce = 1 << 20
+)
+
+// MatchingLimit is how long one Run may match.
+const MatchingLimit = 30 * time.Second
+
+// ErrSlow is the error of a Run whose time is over.
+var ErrSlow = errors.New("the expression takes too long to match")
 
 // Pattern is what a line has to match: one regular expression, or several. It is immutable.
 type Pattern struct {
 	all  []*regexp.Regexp
+	size []int // instructions of each
+	time time.Duration
 	need need
 	// acrossLines: it names a line end, which no line has.
 	acrossLines bool
@@ -27,21 +47,29 @@ type Pattern struct {
 // Compile reads expressions, all of which a line has to match. The error says what is wrong
 // with one in words for whoever wrote it.
 func Compile(exprs ...string) (*Pattern, error) {
-	p := &Pattern{}
+	p := &Pattern{time: MatchingLimit}
 	for _, expr := range exprs {
 		if expr == "" || len(expr) > maxLength {
 			return nil, fmt.Errorf("it has %d bytes; give 1 to %d", len(expr), maxLength)
 		}
-		re, err := regexp.Compile(expr)
+		tree, err := syntax.Parse(expr, syntax.Perl)
 		if err != nil {
 			return nil, fmt.Errorf("it is not a regular expression of RE2 (%w), which has no look-around and no back-references", err)
 		}
-		tree, err := syntax.Parse(expr, syntax.Perl)
+		tree = tree.Simplify()
+		program, err := syntax.Compile(tree)
 		if err != nil {
 			return nil, err
 		}
-		p.all = append(p.all, re)
-		if n := needOf(tree.Simplify()); !n.isNothing() {
+		if n := len(program.Inst); n > maxProgram {
+			return nil, fmt.Errorf("its repetitions make it %d steps long, and %d are taken; repeat less, as x* for x{0,999}", n, maxProgram)
+		}
+		re, err := regexp.Compile(expr)
+		if err != nil {
+			return nil, err
+		}
+		p.all, p.size = append(p.all, re), append(p.size, len(program.Inst))
+		if n := needOf(tree); !n.isNothing() {
 			p.need.parts = append(p.need.parts, n)
 		}
 		p.acrossLines = p.acrossLines || strings.ContainsRune(expr, '\n') || strings.Contains(expr, `\n`)
@@ -57,27 +85,92 @@ func Text(text string) string {
 	return "(?i)" + regexp.QuoteMeta(text)
 }
 
-// Matches answers whether a line, without its end, matches.
-func (p *Pattern) Matches(line string) bool {
-	for _, re := range p.all {
-		if !re.MatchString(line) {
-			return false
-		}
-	}
-	return true
+// Run is one search with a pattern, through as many texts as it takes.
+type Run struct {
+	p    *Pattern
+	left time.Duration
 }
 
+// Within is the pattern with another limit than MatchingLimit.
+func (p *Pattern) Within(limit time.Duration) *Pattern {
+	other := *p
+	other.time = limit
+	return &other
+}
+
+// Start begins a search.
+func (p *Pattern) Start() *Run { return &Run{p, p.time} }
+
 // Lines calls each for the lines of a text that match, with their numbers from 1, until it
-// answers false.
-func (p *Pattern) Lines(text string, each func(n int, line string) bool) {
-	n := 0
+// answers false. It fails with the cause of ctx when that has ended, within a line, too, and
+// with ErrSlow when the time of the run is over.
+func (r *Run) Lines(ctx context.Context, text string, each func(n int, line string) bool) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, r.left, ErrSlow)
+	defer cancel()
+	defer func(began time.Time) { r.left -= time.Since(began) }(time.Now())
+	n, steps := 0, atOnce // the first look is before the first line
 	for line := range strings.Lines(text) {
 		n++
 		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
-		if p.Matches(line) && !each(n, line) {
-			return
+		for _, size := range r.p.size {
+			steps += size * (len(line) + 1)
+		}
+		if steps >= atOnce {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			steps = 0
+		}
+		matches, err := r.p.matches(ctx, line)
+		if err != nil {
+			return err
+		}
+		if matches && !each(n, line) {
+			break
 		}
 	}
+	return nil
+}
+
+// matches answers whether a line, without its end, matches.
+func (p *Pattern) matches(ctx context.Context, line string) (bool, error) {
+	for i, re := range p.all {
+		if p.size[i]*len(line) <= atOnce {
+			if !re.MatchString(line) {
+				return false, nil
+			}
+			continue
+		}
+		in := &interruptible{ctx: ctx, in: strings.NewReader(line), every: max(1, atOnce/p.size[i])}
+		matches := re.MatchReader(in)
+		if in.ended {
+			return false, context.Cause(ctx)
+		}
+		if !matches {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// interruptible are the letters of a line until ctx has ended, which is looked at every so
+// many.
+type interruptible struct {
+	ctx   context.Context
+	in    *strings.Reader
+	every int
+	read  int
+	ended bool
+}
+
+func (r *interruptible) ReadRune() (letter rune, size int, err error) {
+	if r.read++; r.read%r.every == 0 && r.ctx.Err() != nil {
+		r.ended = true
+	}
+	if r.ended {
+		return 0, 0, io.EOF
+	}
+	return r.in.ReadRune()
 }
 
 // NamesLineEnd says that an expression has a line end in it, as no line has.

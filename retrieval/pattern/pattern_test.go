@@ -1,10 +1,13 @@
 package pattern
 
 import (
+	"context"
+	"errors"
 	"math/rand/v2"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // has is the least that a set of trigrams promises: yes for each text shorter than three
@@ -44,7 +47,7 @@ func TestMayMatch(t *testing.T) {
 			t.Errorf("%q may match %q: %t", c.expr, c.text, got)
 		}
 	}
-	for _, expr := range []string{"", "(", "(?=x)", `(a)\1`, strings.Repeat("x", maxLength+1)} {
+	for _, expr := range []string{"", "(", "(?=x)", `(a)\1`, strings.Repeat("x", maxLength+1), strings.Repeat(`\w{0,999}`, 100), `((\w{0,30}){0,30}){0,30}`} {
 		if _, err := Compile(expr); err == nil {
 			t.Errorf("%.20q is taken", expr)
 		}
@@ -95,5 +98,73 @@ func TestNoMatchIsRuledOut(t *testing.T) {
 	}
 	if matched < 400 {
 		t.Errorf("only %d texts matched: the test shows little", matched)
+	}
+}
+
+// lookedAt is a context that ends when it is looked at for the nth time.
+type lookedAt struct {
+	context.Context
+	n *int
+}
+
+func (c lookedAt) Err() error {
+	if *c.n--; *c.n <= 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A search ends with its context, within one long line, too.
+func TestLinesEndWithTheirContext(t *testing.T) {
+	p, err := Compile(`((\w{0,30}){0,30})[?@#]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := func(int, string) bool { t.Error("a line matches"); return true }
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := p.Start().Lines(ended, strings.Repeat("x\n", 9), none); !errors.Is(err, context.Canceled) {
+		t.Errorf("many lines: %v", err)
+	}
+	looks := 5
+	if matches, err := p.matches(lookedAt{context.WithoutCancel(t.Context()), &looks}, strings.Repeat("x", 1<<20)); matches || !errors.Is(err, context.Canceled) {
+		t.Errorf("one line: %t, %v", matches, err)
+	}
+	if err := p.Within(0).Start().Lines(t.Context(), "word", none); !errors.Is(err, ErrSlow) {
+		t.Errorf("a search without time: %v", err)
+	}
+}
+
+// The time of a search is that of all its texts together.
+func TestTimeOfAllTexts(t *testing.T) {
+	p, err := Compile("x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := p.Within(time.Hour).Start()
+	for range 3 {
+		before := run.left
+		if err := run.Lines(t.Context(), "x\n", func(int, string) bool { return true }); err != nil || run.left >= before {
+			t.Errorf("%v left of %v: %v", run.left, before, err)
+		}
+	}
+}
+
+// Read letter by letter a line matches as it does at once.
+func TestInterruptibleLinesMatchAlike(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 4))
+	pieces := []string{"a", "b", "ab", "é", "\xff", "\u212a", " ", "", "\ufffd", "x"}
+	for _, expr := range []string{"ab", "(?i)k", "^a", "b$", `\bab\b`, "a.b", "[^a]x", "(a|ab)(b|x)$", `\x{fffd}`, "", "^$", "x{2,3}"} {
+		re := regexp.MustCompile(expr)
+		for range 200 {
+			line := ""
+			for range r.IntN(8) {
+				line += pieces[r.IntN(len(pieces))]
+			}
+			in := &interruptible{ctx: t.Context(), in: strings.NewReader(line), every: 1}
+			if got, want := re.MatchReader(in), re.MatchString(line); got != want || in.ended {
+				t.Errorf("%q in %q: %t, want %t", expr, line, got, want)
+			}
+		}
 	}
 }

@@ -51,19 +51,24 @@ func (w *Workspace) searchLines(ctx context.Context, req retrieval.Request) (Ans
 				list[i].Root, list[i].Path = f.dir, rel
 			}
 		}
+		bounded := req
+		bounded.Query.Lines = l.Within(req.Query.Lines)
 		var err error
-		answer, err = LinesIn(ctx, list, req, func(f LineFile) (string, error) {
+		answer, err = LinesIn(ctx, list, bounded, func(f LineFile) (string, error) {
 			if l.Over() {
 				return "", errOver
 			}
 			return w.Text(filepath.Join(f.Root, filepath.FromSlash(f.Path)))
 		})
+		if unknown := (*NotReady)(nil); l.Over() && errors.As(err, &unknown) {
+			err = nil // the look says what it did not come to
+		}
 		return answer.Total > 0, err
 	})
 	if err != nil {
 		return Answer{}, err
 	}
-	answer.Missing, answer.NothingLeft = missing, kept == 0
+	answer.Missing, answer.NothingLeft = cmp.Or(missing, answer.Missing), kept == 0
 	answer.NotSearched, err = w.LeftOut(ctx)
 	return answer, err
 }
@@ -77,7 +82,8 @@ type LineFile struct {
 
 // LinesIn finds the lines of files that a query asks for: every one, file by file in the order
 // of their names; or one result a file, code before what helps it, with its next lines nested.
-// text is the text of a file; one that fails has none.
+// text is the text of a file; one that fails has none. Where matching takes too long the
+// answer is of the files until then and says so, or it is *NotReady if there is none.
 func LinesIn(ctx context.Context, files []LineFile, req retrieval.Request, text func(LineFile) (string, error)) (Answer, error) {
 	start := time.Now()
 	q := &req.Query
@@ -92,7 +98,8 @@ func LinesIn(ctx context.Context, files []LineFile, req retrieval.Request, text 
 	})
 	limit := cmp.Or(max(0, req.Limit), defaultLimit)
 	answer := Answer{Results: []Result{}, Backend: []string{BackendLines}, Class: retrieval.ClassText}
-	for _, f := range files {
+	run := q.Lines.Start()
+	for done, f := range files {
 		if err := ctx.Err(); err != nil {
 			return Answer{}, err
 		}
@@ -105,7 +112,7 @@ func LinesIn(ctx context.Context, files []LineFile, req retrieval.Request, text 
 		}
 		var first *Result
 		lines := 0
-		q.Lines.Lines(content, func(n int, line string) bool {
+		err = run.Lines(ctx, content, func(n int, line string) bool {
 			lines++
 			switch {
 			case first == nil || q.AllLines:
@@ -123,10 +130,26 @@ func LinesIn(ctx context.Context, files []LineFile, req retrieval.Request, text 
 		if first != nil && !q.AllLines && lines > 1 {
 			first.Reasons = append(first.Reasons, fmt.Sprintf("%d lines match; lines:all shows each", lines))
 		}
+		switch {
+		case errors.Is(err, pattern.ErrSlow):
+			if answer.Missing = TooSlow(f.Root, done, len(files)); answer.Total == 0 {
+				return Answer{}, &NotReady{*answer.Missing}
+			}
+			return answer, nil
+		case err != nil:
+			return Answer{}, err
+		}
 	}
 	answer.Timings.Literal = time.Since(start)
 	answer.Timings.Total = answer.Timings.Literal
 	return answer, nil
+}
+
+// TooSlow is what an answer misses for which matching took too long: the files behind the
+// first done of total.
+func TooSlow(folder string, done, total int) *Missing {
+	return &Missing{Doing: doingStopped, Folder: folder, FilesDone: done, FilesTotal: total, Searchable: []string{},
+		Reason: fmt.Sprintf("the regular expression takes too long: after %v %d of %d files were looked at; repeat less in it, or search fewer files", pattern.MatchingLimit, done, total)}
 }
 
 // clipped is a line, of which no more than maxLine bytes are shown.
@@ -163,6 +186,14 @@ type Look struct {
 func (l *Look) Over() bool {
 	l.cut = l.cut || !l.until.IsZero() && !time.Now().Before(l.until)
 	return l.cut
+}
+
+// Within is a pattern that is matched until the look is over.
+func (l *Look) Within(p *pattern.Pattern) *pattern.Pattern {
+	if l.until.IsZero() {
+		return p
+	}
+	return p.Within(min(pattern.MatchingLimit, time.Until(l.until)))
 }
 
 // rest is what a look did not come to, nil if it came to all; that is *NotReady if it found

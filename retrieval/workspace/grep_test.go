@@ -1,6 +1,7 @@
 package workspace_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -220,5 +221,17 @@ func TestPages(t *testing.T) {
 	}
 	if got := page(9, 4); len(got) != 0 {
 		t.Errorf("behind the last: %q", got)
+	}
+}
+
+// Where an expression takes too long nothing is said to be found or not.
+func TestLinesThatTakeTooLong(t *testing.T) {
+	req := retrieval.Request{Query: retrieval.Parse("re:x", time.Now())}
+	req.Query.Lines = req.Query.Lines.Within(0)
+	files := []workspace.LineFile{{Root: "/r", Path: "a", Name: "a"}, {Root: "/r", Path: "b", Name: "b"}}
+	_, err := workspace.LinesIn(t.Context(), files, req, func(workspace.LineFile) (string, error) { return "x\n", nil })
+	var unknown *workspace.NotReady
+	if !errors.As(err, &unknown) || !strings.Contains(err.Error(), "0 of 2 files were looked at") {
+		t.Errorf("%v", err)
 	}
 }

@@ -254,6 +254,7 @@ func (c *coordinator) endScan(ctx context.Context, abandon bool) {
 	for range s.results {
 	}
 	c.scan = nil
+	c.read.Files -= s.unread
 	c.bulk.stop()
 	c.mu.Lock()
 	c.running = nil

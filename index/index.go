@@ -81,7 +81,9 @@ func (cfg *Config) openRoot() (*walk.Root, error) {
 type Progress struct {
 	// Done and Total count bytes of source.
 	Done, Total int64
-	// Files is how many files were read, OfFiles how many there are to read.
+	// Files is how many files were read, OfFiles how many there are to read. In the last call
+	// Files counts no file that is left out after all: one that cannot be read is tried by
+	// every scan.
 	Files, OfFiles int
 	// Finished is true in the last call of a scan.
 	Finished bool

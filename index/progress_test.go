@@ -164,7 +164,7 @@ func TestCancelLaterScan(t *testing.T) {
 }
 
 // What is left out once it was read counts neither as done nor as missing: at the end as many
-// files are done as there are, and as the index has.
+// files are done as there are, and as the index has, and as many were read.
 func TestProgressLeavesOutWhatIsLeftOut(t *testing.T) {
 	dir := manyFiles(t)
 	write(t, dir, map[string]string{"a.go": "\x00\x01", "m/binary.go": "\x00", "z.go": "\x00"})
@@ -185,5 +185,10 @@ func TestProgressLeavesOutWhatIsLeftOut(t *testing.T) {
 	settle(t, x)
 	if want := (count{1024, 1024}); last != want {
 		t.Errorf("the last progress is %+v, want %+v", last, want)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.list[len(s.list)-1]; !p.Finished || p.Files != 1024 {
+		t.Errorf("at the end %+v was read, want 1,024 files", p)
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"quarry/index/lang"
@@ -20,15 +18,10 @@ import (
 // only says that an answer is of what is indexed, where it is nothing, and counts what is not.
 func (b *Toolbox) only(ctx context.Context, r *reply) error {
 	left, err := b.parts.Workspace.LeftOut(ctx)
-	if err != nil || len(left) == 0 {
-		return err
+	if said := workspace.OnlyIndexed(left); said != "" {
+		r.warn(said)
 	}
-	var said []string
-	for _, reason := range slices.Sorted(maps.Keys(left)) {
-		said = append(said, fmt.Sprintf("%s %d", reason, left[reason]))
-	}
-	r.warn("only indexed files were looked at, not what is left out (folders count once): " + strings.Join(said, ", "))
-	return nil
+	return err
 }
 
 // nothing says what a search that found nothing did not look at.
@@ -83,7 +76,7 @@ func (b *Toolbox) plain(ctx context.Context, r *reply, name string, keep func(wo
 	read := 0
 	var names []string
 	for _, f := range list {
-		if lang.Of(lang.Detect(f.Name, nil)).Content != lang.Code || keep != nil && !keep(f) {
+		if !f.IsCode() || keep != nil && !keep(f) {
 			continue
 		}
 		if name != "" && read < maxPlainRead {
@@ -96,10 +89,9 @@ func (b *Toolbox) plain(ctx context.Context, r *reply, name string, keep func(wo
 	}
 	switch n := len(names); {
 	case n == 1:
-		r.warn(fmt.Sprintf("incomplete: 1 file could not be parsed, so that what it declares and uses is missing here: %s; search_text finds what it says", names[0]))
+		r.warn(workspace.NotParsed(n, names[0]+"; search_text finds what it says"))
 	case n > 1:
-		r.warn(fmt.Sprintf("incomplete: %d files could not be parsed, so that what they declare and use is missing here: %s; search_text finds what they say",
-			n, strings.Join(names[:min(n, maxPlainNamed)], ", ")))
+		r.warn(workspace.NotParsed(n, strings.Join(names[:min(n, maxPlainNamed)], ", ")+"; search_text finds what they say"))
 	}
 	return nil
 }

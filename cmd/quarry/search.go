@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -115,8 +114,8 @@ type searchOutput struct {
 	Timings map[string]float64 `json:"timings_ms"`
 	// Notes say which words look like filters and are none.
 	Notes []string `json:"notes,omitempty"`
-	// NotSearched counts what is not indexed, by why, where lines were asked for; where
-	// nothing was found, what cannot be read, and with symbol: what could not be parsed.
+	// NotSearched counts what is not indexed, by why, where lines were asked for or nothing
+	// was found; and what could not be parsed where a declaration was asked for.
 	NotSearched map[string]int `json:"not_searched,omitempty"`
 }
 
@@ -258,11 +257,8 @@ func (a *app) printResults(root string, req *retrieval.Request, answer workspace
 		default:
 			fmt.Fprintln(a.Stdout, "Nothing found. Fewer or other words may find it.")
 		}
-		if n := answer.NotSearched[string(walk.Unreadable)]; n > 0 {
-			fmt.Fprintf(a.Stdout, "Files or folders that cannot be read, and were not searched: %s. `quarry status` names them.\n", grouped(int64(n)))
-		}
-		if n := answer.NotSearched[workspace.Unparsed]; n > 0 {
-			fmt.Fprintf(a.Stdout, "Files that could not be parsed, whose declarations are not known: %s. `quarry status` names them.\n", grouped(int64(n)))
+		for _, said := range gaps(answer) {
+			fmt.Fprintln(a.Stdout, said)
 		}
 		return
 	}
@@ -310,6 +306,17 @@ func (a *app) printResults(root string, req *retrieval.Request, answer workspace
 		ms(answer.Timings.Total), strings.Join(answer.Backend, ", "), next)))
 }
 
+// gaps say what an answer did not look at.
+func gaps(answer workspace.Answer) (list []string) {
+	if said := workspace.OnlyIndexed(answer.NotSearched); said != "" {
+		list = append(list, said+"; `quarry status` gives examples")
+	}
+	if n := answer.NotSearched[workspace.Unparsed]; n > 0 {
+		list = append(list, workspace.NotParsed(n, "`quarry status` says which"))
+	}
+	return list
+}
+
 // declaredBy are the declarations of a result's file, each with its line.
 func declaredBy(r retrieval.Result) string {
 	var list []string
@@ -351,13 +358,7 @@ func (a *app) printLines(req *retrieval.Request, answer workspace.Answer) {
 	case answer.Total > end:
 		said += fmt.Sprintf("; use --offset %d for more", end)
 	}
-	var left []string
-	for _, reason := range slices.Sorted(maps.Keys(answer.NotSearched)) {
-		left = append(left, fmt.Sprintf("%s %s", grouped(int64(answer.NotSearched[reason])), reason))
-	}
-	if len(left) > 0 {
-		said += "\nnot indexed, so not searched (folders count once): " + strings.Join(left, ", ")
-	}
+	said = strings.Join(append([]string{said}, gaps(answer)...), "\n")
 	if len(answer.Results) > 0 {
 		said = "\n" + s.style(cli.Dim, said)
 	}

@@ -187,6 +187,29 @@ func TestSearchSaysWhatItRead(t *testing.T) {
 	}
 }
 
+// A search that finds nothing says what it could not look into, as search_symbols does; a search
+// for places says it beside them.
+func TestSearchSaysWhatIsLeftOut(t *testing.T) {
+	ws := t.TempDir()
+	writeAll(t, ws, map[string]string{
+		"small.go": "package p\n\nfunc Small() {}\n",
+		"huge.go":  "package p\n\nfunc Huge() {}\n" + strings.Repeat("// x\n", 1<<19),
+		"min.js":   "function min(){" + strings.Repeat("a=1;", 1<<15) + "}",
+	})
+	const want = "only indexed files were looked at, not what is left out (folders count once): minified 1, too large 1; `quarry status` gives examples\n"
+	for _, query := range []string{"symbol:Huge", "zyzzyva", "/no such line/"} {
+		if code, out, errs := quarry(t, "search", "--workspace", ws, query); code != cli.ExitOK || !strings.HasSuffix(out, "\n"+want) {
+			t.Errorf("search %s: exit %d, %q, printed\n%s", query, code, errs, out)
+		}
+	}
+	if code, out, errs := quarry(t, "search", "--workspace", ws, "symbol:Small"); code != cli.ExitOK || strings.Contains(out+errs, "only indexed") {
+		t.Errorf("what is found: exit %d, %q, printed\n%s", code, errs, out)
+	}
+	if code, out, errs := quarry(t, "search", "--workspace", ws, "--format", "vimgrep", "symbol:Huge"); code != cli.ExitOK || out != "" || !strings.Contains(errs, want) {
+		t.Errorf("for other programs: exit %d, %q, printed\n%s", code, errs, out)
+	}
+}
+
 // Settings that cannot be read leave nothing out of a search: that is said.
 func TestSearchSaysThatSettingsAreIgnored(t *testing.T) {
 	home := t.TempDir()

@@ -82,6 +82,9 @@ func (a *app) printFormat(root, format string, req *retrieval.Request, answer wo
 	} else {
 		defer files.Close()
 	}
+	for _, said := range gaps(answer) {
+		fmt.Fprintln(a.Stderr, said)
+	}
 	h := highlighter{terms: req.Query.Terms()}
 	hits := h.hitsOf(root, files, answer.Results)
 	if format == formatSARIF {

@@ -27,7 +27,7 @@ func TestSearchSaysWhatItCannotRead(t *testing.T) {
 		}
 	}
 	t.Cleanup(func() { _ = os.Chmod(filepath.Join(root, "locked"), 0o755) })
-	for i, test := range []struct{ word, want string }{{"Deepest", "cannot be read, and were not searched: 2."}, {"Open", "function Open"}} {
+	for i, test := range []struct{ word, want string }{{"Deepest", "(folders count once): cannot read 2"}, {"Open", "function Open"}} {
 		cmd := exec.CommandContext(t.Context(), binary, "search", "--workspace", root, "--state-dir", state, "--ollama", noOllama, test.word)
 		cmd.Env = []string{"HOME=" + state, "PATH=" + os.Getenv("PATH")}
 		cmd.Dir = dir

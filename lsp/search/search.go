@@ -145,9 +145,9 @@ type searchResponse struct {
 	Total   int            `json:"total" jsonschema:"how many were found; of lines, one more than the page has if there are more"`
 	// Incomplete says that the index was not whole, and what was missing.
 	Incomplete *workspace.Missing `json:"incomplete,omitzero" jsonschema:"what the index did not know yet; absent if nothing"`
-	// NotSearched counts what is not indexed, by reason, where lines were asked for; where
-	// nothing was found, what cannot be read, and with symbol: what could not be parsed.
-	NotSearched map[string]int     `json:"not_searched,omitzero" jsonschema:"what is not indexed, by reason, where the query asks for lines, and what cannot be read or parsed where nothing was found"`
+	// NotSearched counts what is not indexed, by reason, where lines were asked for or nothing
+	// was found; and what could not be parsed where a declaration was asked for.
+	NotSearched map[string]int     `json:"not_searched,omitzero" jsonschema:"what is not indexed, by reason, where the query asks for lines or nothing was found, and what could not be parsed where a declaration was asked for"`
 	Notes       []string           `json:"notes,omitzero" jsonschema:"which words of the query look like filters and are none"`
 	Timings     map[string]float64 `json:"timings_ms"`
 }

@@ -305,6 +305,9 @@ type Plain struct {
 	Problem string
 }
 
+// IsCode answers whether it would declare and use something.
+func (p *Plain) IsCode() bool { return lang.Of(lang.Detect(p.Name, nil)).Content == lang.Code }
+
 // Plain are those files of all folders, in the order of their names; only the Name and Path of
 // each File are set.
 func (w *Workspace) Plain(ctx context.Context) (list []Plain, err error) {

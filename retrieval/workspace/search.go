@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
-	"quarry/index/walk"
 	"quarry/retrieval"
 )
 
@@ -27,8 +29,8 @@ type Answer struct {
 	// NothingLeft: the filters leave out every file.
 	NothingLeft bool
 	// NotSearched counts what lies in the folders and is not indexed, by why, where the
-	// query asked for all that has a text; where nothing was found, what cannot be read, and
-	// Unparsed.
+	// query asked for all that has a text, or nothing was found; and Unparsed. OnlyIndexed
+	// and NotParsed say it in words.
 	NotSearched map[string]int
 	Timings     retrieval.Timings
 	// Missing is what the answer could not look at, nil if nothing.
@@ -56,31 +58,51 @@ func (w *Workspace) Search(ctx context.Context, req retrieval.Request) (answer A
 	})
 	answer.Missing = missing
 	if err == nil && answer.Total == 0 {
-		answer.NotSearched, err = w.unreadable(ctx)
-	}
-	if q := &req.Query; err == nil && answer.Total == 0 && (len(q.Symbols)+len(q.Kinds) > 0 || q.Mode == retrieval.ModeSymbols) {
-		var plain []Plain
-		if plain, err = w.Plain(ctx); len(plain) > 0 {
-			if answer.NotSearched == nil {
-				answer.NotSearched = map[string]int{}
-			}
-			answer.NotSearched[Unparsed] = len(plain)
-		}
+		answer.NotSearched, err = w.notSearched(ctx, &req.Query)
 	}
 	return answer, err
 }
 
-// Unparsed is the reason in Answer.NotSearched of files whose declarations are not known, where
-// the query asked for one and nothing was found.
+// Unparsed is the reason in Answer.NotSearched of files of code whose declarations are not known,
+// where the query asked for one and nothing was found.
 const Unparsed = "could not be parsed"
 
-// unreadable counts the files and folders that the last scans could not read, nil for none.
-func (w *Workspace) unreadable(ctx context.Context) (map[string]int, error) {
+// notSearched is Answer.NotSearched of a query that found nothing.
+func (w *Workspace) notSearched(ctx context.Context, q *retrieval.Query) (map[string]int, error) {
 	left, err := w.LeftOut(ctx)
-	if n := left[string(walk.Unreadable)]; n > 0 {
-		return map[string]int{string(walk.Unreadable): n}, err
+	if err != nil || len(q.Symbols)+len(q.Kinds) == 0 && q.Mode != retrieval.ModeSymbols {
+		return left, err
 	}
-	return nil, err
+	plain, err := w.Plain(ctx)
+	plain = slices.DeleteFunc(plain, func(p Plain) bool { return !p.IsCode() })
+	if n := len(plain); n > 0 {
+		left[Unparsed] = n
+	}
+	return left, err
+}
+
+// OnlyIndexed says what an answer did not look at, by the counts of LeftOut or
+// Answer.NotSearched, "" if nothing is left out.
+func OnlyIndexed(left map[string]int) string {
+	var said []string
+	for _, reason := range slices.Sorted(maps.Keys(left)) {
+		if reason != Unparsed {
+			said = append(said, fmt.Sprintf("%s %d", reason, left[reason]))
+		}
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return "only indexed files were looked at, not what is left out (folders count once): " + strings.Join(said, ", ")
+}
+
+// NotParsed says that an answer may lack what n files declare and use; which names them, or says
+// what does.
+func NotParsed(n int, which string) string {
+	if n == 1 {
+		return "incomplete: 1 file could not be parsed, so that what it declares and uses is missing here: " + which
+	}
+	return fmt.Sprintf("incomplete: %d files could not be parsed, so that what they declare and use is missing here: %s", n, which)
 }
 
 // searchNow searches in what is known now.

@@ -155,14 +155,9 @@ func (a *app) search(ctx context.Context, raw, mode, format string, k, offset in
 	if err != nil {
 		return err
 	}
-	defer from.close()
 	loaded := time.Since(start)
 	answer, err := from.Search(ctx, req)
 	var unready *workspace.NotReady
-	if errors.As(err, &unready) && from.load() { // which has to be done anyway
-		answer, err = from.Search(ctx, req)
-		from.missing = answer.Missing
-	}
 	if err != nil && req.Signals == retrieval.SignalsSemantic && !errors.As(err, &unready) {
 		return fmt.Errorf("semantic search is not available: %w; use --mode hybrid, which uses every signal there is", err)
 	}

@@ -32,10 +32,6 @@ type searched struct {
 	missing *workspace.Missing
 	// updated is how many files were read to bring the index up to date.
 	updated int
-	// load completes what searches begin with, if the answer did not wait for it; loaded is
-	// whether they know more then.
-	load  func() (loaded bool)
-	close func()
 }
 
 type searchable interface {
@@ -47,6 +43,7 @@ type searchable interface {
 // as far as Wait allows; with the vectors there are if semantic search is wanted. Without
 // an index, because this build has no full-text search or its folder is unusable, it reads
 // the workspace itself. declared: all that will be asked is retrieval.Request.OnlyDeclared.
+// What is begun is brought to its end, and closed, behind the answer.
 func (a *app) openSearch(ctx context.Context, root string, semantic, declared bool) (*searched, error) {
 	if err := a.Allowed().Refuses(root); err != nil {
 		return nil, err
@@ -56,6 +53,8 @@ func (a *app) openSearch(ctx context.Context, root string, semantic, declared bo
 		return nil, errors.New("index.enabled is false: set it to true in the settings to search")
 	}
 	index.Awaited()
+	within, cancel := context.WithTimeout(ctx, a.WaitLimit())
+	defer cancel()
 	bar := &progressBar{app: a, terminal: cli.OnTerminal(a.Stderr), start: time.Now()}
 	w := workspace.New(workspace.Options{
 		StateDir: a.StateDir, Log: a.Log, Brief: true, Scope: scope, WaitLimit: a.WaitLimit(), QueryTimeout: queryTimeout, Project: overview.Answer,
@@ -77,12 +76,10 @@ func (a *app) openSearch(ctx context.Context, root string, semantic, declared bo
 		w.Close()
 		fmt.Fprintln(a.Stderr, "quarry: searching the files themselves, without an index")
 		only, err := a.scanned(ctx, root)
-		return &searched{searchable: only, root: root, load: func() bool { return false }, close: func() {}}, err
+		return &searched{searchable: only, root: root}, err
 	}
 	if missing == nil {
-		within, cancel := context.WithTimeout(ctx, a.WaitLimit())
 		w.Link(within)
-		cancel()
 	}
 	updated := bar.updated()
 	if updated > 0 && !a.JSON {
@@ -92,23 +89,21 @@ func (a *app) openSearch(ctx context.Context, root string, semantic, declared bo
 	if semantic {
 		end = a.useVectors(ctx, w)
 	}
-	load := func() bool { return a.load(ctx, w) }
-	return &searched{w, root, missing, updated, load, func() {
-		load()
+	a.Behind(func() {
+		a.load(ctx, w)
 		w.Keep(ctx) // for the next one, if there was nothing to begin with
 		w.Close()
 		end()
-	}}, nil
+	})
+	return &searched{w, root, missing, updated}, nil
 }
 
 // load lets searches read the rest of the index, if the command did not wait for that: what was
-// read would be read again by every command after it, and none of them would come to an end. The
-// answer is printed before.
-func (a *app) load(ctx context.Context, w *workspace.Workspace) (loaded bool) {
+// read would be read again by every command after it, and none of them would come to an end.
+func (a *app) load(ctx context.Context, w *workspace.Workspace) {
 	var bar *progressBar
-	loaded, err := w.Load(ctx, func(done, total int) {
+	err := w.Load(ctx, func(done, total int) {
 		if bar == nil {
-			a.Answered()
 			fmt.Fprintln(a.Stderr, "quarry: loading what searches begin with, once, so that the next one has it at once; Ctrl-C ends this")
 			bar = &progressBar{app: a, terminal: cli.OnTerminal(a.Stderr), start: time.Now()}
 		}
@@ -120,7 +115,6 @@ func (a *app) load(ctx context.Context, w *workspace.Workspace) (loaded bool) {
 	if err != nil && ctx.Err() == nil {
 		a.Log.Info("load what searches begin with", "error", err)
 	}
-	return loaded
 }
 
 // useVectors lets queries be compared with the vectors the index has; the command
@@ -267,7 +261,6 @@ func (a *app) searchSimilar(ctx context.Context, location, filters, format strin
 	if err != nil {
 		return err
 	}
-	defer from.close()
 	loaded := time.Since(began)
 	answer, err := from.FindSimilar(ctx, req)
 	query.Text = req.Code // to mark its words

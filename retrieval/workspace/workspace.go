@@ -180,9 +180,8 @@ func (w *Workspace) Keep(ctx context.Context) {
 
 // Load returns when searches know all that the whole indexes hold which this process writes, so
 // that Keep can keep it; in a command that has answered already. It calls show now and then, with how
-// many files are known by then, of how many, if it takes a while. loaded: there was something to
-// load.
-func (w *Workspace) Load(ctx context.Context, show func(done, total int)) (loaded bool, err error) {
+// many files are known by then, of how many, if it takes a while.
+func (w *Workspace) Load(ctx context.Context, show func(done, total int)) error {
 	for _, f := range w.snapshot() {
 		x, err := f.ready()
 		if err != nil || !x.MayKeep() {
@@ -194,7 +193,7 @@ func (w *Workspace) Load(ctx context.Context, show func(done, total int)) (loade
 		}
 		totals, err := x.Store().Totals(ctx)
 		if err != nil {
-			return false, err
+			return err
 		}
 		known := make(chan error, 1)
 		go func() {
@@ -215,11 +214,10 @@ func (w *Workspace) Load(ctx context.Context, show func(done, total int)) (loade
 		}
 		tick.Stop()
 		if err != nil {
-			return false, err
+			return err
 		}
-		loaded = true
 	}
-	return loaded, nil
+	return nil
 }
 
 // loadShown is how long a load may take before anybody is told of it.

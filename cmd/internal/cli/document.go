@@ -69,13 +69,9 @@ func (e *Env) flush() error {
 	return err
 }
 
-// Answered says that nothing more of the answer comes, though the command goes on: what it has
-// printed is on its way.
-func (e *Env) Answered() {
-	if err := e.flush(); err != nil {
-		e.Log.Debug("print the answer", "error", err)
-	}
-}
+// Behind has work done when the command has answered: what it printed, or why it failed, is on its
+// way by then.
+func (e *Env) Behind(work func()) { e.behind = append(e.behind, work) }
 
 // failDocument adds to the command's document what went wrong, or makes that the document.
 func (e *Env) failDocument(f Failure) {

@@ -11,6 +11,37 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// What is done behind an answer begins when the answer is printed, or why there is none.
+func TestBehindTheAnswer(t *testing.T) {
+	failure := errors.New("not ready")
+	for name, c := range map[string]struct {
+		args      []string
+		do        func(e *Env) error
+		out, errs string
+	}{
+		"a document":             {[]string{"--json"}, func(e *Env) error { return e.PrintLine([]int{1}) }, "[1]\n", ""},
+		"a document and failure": {[]string{"--json"}, func(e *Env) error { return errors.Join(e.PrintLine(struct{}{}), failure) }, `"message":"not ready"`, "test: not ready\n"},
+		"failure":                {nil, func(*Env) error { return failure }, "", "test: not ready\n"},
+	} {
+		var out, errs bytes.Buffer
+		worked := false
+		Run(t.Context(), c.args, strings.NewReader(""), &out, &errs, func(e *Env) *cobra.Command {
+			return &cobra.Command{Use: "test", RunE: func(*cobra.Command, []string) error {
+				e.Behind(func() {
+					worked = true
+					if !strings.Contains(out.String(), c.out) || errs.String() != c.errs {
+						t.Errorf("%s: when the work begins, %q and %q are printed", name, &out, &errs)
+					}
+				})
+				return c.do(e)
+			}}
+		})
+		if !worked {
+			t.Errorf("%s: nothing was done behind it", name)
+		}
+	}
+}
+
 // K: what a command prints with --json is one document, with what went wrong in it.
 func TestDocuments(t *testing.T) {
 	failure := errors.New("the <disk> is full\u202e")

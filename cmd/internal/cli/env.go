@@ -67,6 +67,7 @@ type Env struct {
 	said   sync.Map // what was said once
 
 	held    []byte // the JSON document, which is printed at the end
+	behind  []func()
 	level   slog.LevelVar
 	lacked  atomic.Pointer[workspace.Missing]
 	started bool  // a command's own code runs
@@ -95,6 +96,9 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err := e.flush(); err != nil {
 		fmt.Fprintf(e.Stderr, "%s: %v\n", cmd.Name(), err)
 		code = max(code, ExitFailed)
+	}
+	for _, work := range e.behind {
+		work()
 	}
 	return code
 }

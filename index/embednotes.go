@@ -33,7 +33,7 @@ func (e *embedding) noteFailure(of Embedders, err error) {
 	}
 	e.failed++
 	if err != nil && e.failed == notifyAfter && !errors.As(err, new(notified)) && (of.Passing == nil || !of.Passing(err)) {
-		e.x.notify(fmt.Sprintf("Searches of %s go by words alone where the code is not embedded yet: %s. Embedding is tried again from time to time; `quarry status` says how far it is.", e.x.root.Dir(), err))
+		e.x.notify(fmt.Sprintf("Not all code of %s is embedded: %s. Searches go on without; embedding is tried again from time to time; `quarry status` says how far it is.", e.x.root.Dir(), err))
 	}
 }
 

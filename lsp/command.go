@@ -104,7 +104,7 @@ const withoutModel = `# Without a model
 These work now:
 
 - Ghost text is copied from your own code: the open documents and the files of the workspace.
-- Search finds code by words, names and how files refer to each other. By meaning too, where an embedding model answers.
+- Search finds code by words, names and how files refer to each other. By meaning too: by the built-in lexicon, better where an embedding model answers.
 - A question shows the places that are nearest to it.
 
 These need a model, and work again by themselves as soon as one answers:

@@ -326,7 +326,7 @@ func savingsFinding(s settings.Settings, now engines.Running, free, taken int64)
 		f.Detail = strings.Join(what, "; ") + ": " + strings.Join(slices.Compact(why), "; ")
 		f.Fix = strings.Join(slices.Compact(undo), "; ")
 	case engines.Small(s, free, taken):
-		f.Detail = "a quarry that starts now searches by words only, and its prompts are half as long: little memory is free"
+		f.Detail = "a quarry that starts now uses no embeddings for search, and its prompts are half as long: little memory is free"
 		f.Fix = "close other programs, or set memory.budgetMB in " + settings.UserFilePath()
 	}
 	return f, f.Detail != ""
@@ -377,7 +377,7 @@ const nearBudget = 85
 func embeddingFinding(ctx context.Context, runtime *model.Runtime, name string) model.Finding {
 	f := runtime.NewEmbedder(name).Check(ctx)[0]
 	if !f.OK {
-		f.OK, f.Detail = true, "search finds code by its words only: "+f.Detail
+		f.OK, f.Detail = true, engines.WithoutEmbeddings+": "+f.Detail
 	}
 	return f
 }

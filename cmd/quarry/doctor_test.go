@@ -180,7 +180,7 @@ func TestDoctorSaysThatLittleIsFree(t *testing.T) {
 	} {
 		s.Memory.BudgetMB = test.budget
 		f, ok := savingsFinding(s, engines.Running{}, test.free, test.taken)
-		if ok != test.want || ok && (!f.OK || !strings.Contains(f.Detail, "searches by words only") || !strings.HasPrefix(f.Fix, "close other programs")) {
+		if ok != test.want || ok && (!f.OK || !strings.Contains(f.Detail, "uses no embeddings for search") || !strings.HasPrefix(f.Fix, "close other programs")) {
 			t.Errorf("%+v: %v, %+v", test, ok, f)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry/cmd/internal/cli"
+	"quarry/cmd/internal/engines"
 	"quarry/index"
 	"quarry/index/store"
 	"quarry/lsp/settings"
@@ -252,7 +253,7 @@ func (a *app) printIndex(st index.Status) {
 func (a *app) printEmbedding(e index.EmbeddingStatus) {
 	switch {
 	case e.Model == "" && e.Next == "":
-		fmt.Fprintln(a.Stdout, "not embedded: search finds code by its words only (`quarry doctor` says what is missing, `quarry index --embed` embeds now)")
+		fmt.Fprintf(a.Stdout, "not embedded: %s (`quarry doctor` says what is missing, `quarry index --embed` embeds now)\n", engines.WithoutEmbeddings)
 	case e.Next != "" && e.Model != "":
 		fmt.Fprintf(a.Stdout, "%s of %s texts embedded by %s, until then %s serves", grouped(int64(e.Embedded)), grouped(int64(e.Texts)), e.Next, e.Model)
 	default:

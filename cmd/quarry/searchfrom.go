@@ -125,14 +125,14 @@ func (a *app) useVectors(ctx context.Context, w *workspace.Workspace) (end func(
 	options.Logger = a.Log
 	server, err := model.New(options)
 	if err != nil {
-		a.Log.Info("searching by words only", "error", err)
+		a.Log.Info("searching without embeddings", "error", err)
 		return func() {}
 	}
 	embed := engines.Embedders(server, s.Embedding, nil)
 	embed.QueriesOnly = true
 	w.SetEmbedders(embed)
 	if err := w.SettleVectors(ctx); err != nil {
-		a.Log.Info("searching by words only", "error", err)
+		a.Log.Info("searching without embeddings", "error", err)
 	}
 	return server.Close
 }

@@ -81,7 +81,11 @@ func (e embedder) Version(ctx context.Context) (string, error) {
 	return version, err
 }
 
+// WithoutEmbeddings says what search goes by where nothing is embedded: without an embedding model
+// the lexicon stands in its place.
+const WithoutEmbeddings = "search goes by words and the built-in lexicon"
+
 // noSemanticSearch is what a user is told who has no embedding model.
 func noSemanticSearch(err error) string {
-	return fmt.Sprintf("Search uses words only: %v. Where that is enough, set embedding.enabled to false.", err)
+	return fmt.Sprintf("Search uses no embeddings: %v. Where that is enough, set embedding.enabled to false.", err)
 }

@@ -106,7 +106,7 @@ func (v saving) words(processes int, of int64, s settings.Settings) []lsp.Saving
 	}
 	if v.small {
 		list = append(list, lsp.Saving{
-			Kind: kindMemory, What: "search finds code by its words only, and prompts are half as long", Why: "less than " + catalogue.Gigabytes(smallDevice) + " of memory was free when quarry started",
+			Kind: kindMemory, What: WithoutEmbeddings + ", and prompts are half as long", Why: "less than " + catalogue.Gigabytes(smallDevice) + " of memory was free when quarry started",
 			Undo: "other programs closed and quarry started again, or memory.budgetMB in your settings",
 		})
 	}
@@ -147,7 +147,7 @@ func UndoOf(kind string) string {
 var stepWords = [budget.Last]string{
 	"one alternative instead of several",
 	"half the context window, and less code from other places in prompts",
-	"search finds code by its words only, and no code is embedded",
+	WithoutEmbeddings + ", and no code is embedded",
 	"models leave memory a minute after they were asked last",
 }
 
@@ -359,9 +359,9 @@ func (c *Core) lookAtMemory(ctx context.Context, l *look) {
 	small := l.scarce && s.Memory.BudgetMB == 0 // a user who has said what quarry may take is believed
 	if l.judged && small && !l.told {
 		l.told = true
-		c.usage.Event(kindMemory, "little was free at the start: words only, shorter prompts", true)
+		c.usage.Event(kindMemory, "little was free at the start: no embeddings, shorter prompts", true)
 		c.usage.Flush() // `quarry status` in a terminal reads it
-		c.notify(lsp.Info, "small device", "Little memory is free: close other programs and restart quarry, or set memory.budgetMB in your settings. Until then search uses words only and prompts are half as long.")
+		c.notify(lsp.Info, "small device", "Little memory is free: close other programs and restart quarry, or set memory.budgetMB in your settings. Until then search uses no embeddings and prompts are half as long.")
 	}
 	battery := s.Battery.Save && c.machine.OnBattery()
 	if err := c.ledger.Write(budget.Note{

@@ -43,7 +43,7 @@ func TestSavings(t *testing.T) {
 			"embeddings", saving{step: budget.Embeddings}, func(s *settings.Settings) { s.Ollama.ContextSize = 16384 },
 			func(s *settings.Settings) {
 				s.Completion.Candidates, s.Ollama.ContextSize, s.Completion.ContextTokens, s.Embedding.Enabled = 1, 8192, 384, false
-			}, []string{"one alternative", "half the context window", "words only"},
+			}, []string{"one alternative", "half the context window", "built-in lexicon"},
 		},
 		{
 			"unloaded", saving{step: budget.Unload}, func(s *settings.Settings) { s.Embedding.Enabled = false },
@@ -57,7 +57,7 @@ func TestSavings(t *testing.T) {
 			func(s *settings.Settings) {
 				s.Completion.Candidates, s.Ollama.ContextSize, s.Completion.ContextTokens, s.Embedding.Enabled = 1, 2048, 384, false
 				s.Ollama.KeepAlive = settings.Duration(time.Minute)
-			}, []string{"one alternative", "half the context window", "words only", "leave memory"},
+			}, []string{"one alternative", "half the context window", "built-in lexicon", "leave memory"},
 		},
 		{
 			"battery", saving{battery: true}, nil,
@@ -68,7 +68,7 @@ func TestSavings(t *testing.T) {
 			"small device", saving{small: true}, nil,
 			func(s *settings.Settings) {
 				s.Ollama.ContextSize, s.Completion.ContextTokens, s.Embedding.Enabled = 2048, 384, false
-			}, []string{"words only"},
+			}, []string{"built-in lexicon"},
 		},
 	} {
 		s := settings.Default()

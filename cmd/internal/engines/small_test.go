@@ -86,7 +86,7 @@ func TestStatisticsAreWrittenFirst(t *testing.T) {
 	}
 }
 
-// With little memory free search uses words only and prompts are shorter, and the user is told
+// With little memory free search uses no embeddings and prompts are shorter, and the user is told
 // once; what quarry and its models have does not count, nor does it where the user has said what they may take. On
 // battery the rest is as it was.
 func TestSmallDeviceAndBattery(t *testing.T) {

@@ -318,7 +318,7 @@ func (x *Index) notify(message string) {
 	x.notified[message] = true
 	x.mu.Unlock()
 	if !known {
-		x.cfg.Log.Warn(message)
+		x.cfg.Log.Info(message) // the user is told, on the screen that has the warnings of the log, too
 		x.cfg.Notify(message)
 	}
 }

@@ -132,7 +132,7 @@ func (a *app) ask(ctx context.Context, text, about string, trace bool, limit tim
 	}
 	switch {
 	case r.Stop == "" && len(r.Citations) == 0:
-		return errors.Join(c.Available(), errNothingNear)
+		return errNothingNear // and the answer says why no model was asked
 	case r.Stop != "" && !a.JSON: // a model was asked
 		fmt.Fprintln(a.Stderr, askSummary(r, total))
 	}

@@ -120,7 +120,7 @@ func (w *Workspace) run(ctx context.Context, f *folder) {
 		}
 		return
 	case err != nil:
-		w.opts.Log.Error("open the index", "folder", f.dir, "error", err)
+		w.opts.Log.Info("open the index", "folder", f.dir, "error", err) // the user is told
 		if w.opts.Notify != nil {
 			w.opts.Notify(fmt.Sprintf("%s cannot be indexed: %v", f.dir, err))
 		}

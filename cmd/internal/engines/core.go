@@ -421,7 +421,9 @@ func (c *Core) modelChanged(e *generation, s model.State) {
 	switch s.Phase {
 	case model.Unreachable, model.Missing, model.Unsuitable, model.Failing:
 		c.usage.Event("model", string(s.Phase)+": completions are copied from open files", true)
-		c.notify(lsp.Warning, "model "+string(s.Phase), fmt.Sprintf("%v. Until then, completions are copied from your open files.", e.recommending(s)))
+		if !c.oneShot { // which says itself what its answer lacks
+			c.notify(lsp.Warning, "model "+string(s.Phase), fmt.Sprintf("%v. Until then, completions are copied from your open files.", e.recommending(s)))
+		}
 	case model.Ready:
 		if s.Warning != "" {
 			c.notify(lsp.Warning, s.Warning, s.Warning)

@@ -5,6 +5,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+
+	"quarry/index/addresses"
 )
 
 // bulk is a first index in the making: the database is filled in another way than
@@ -56,12 +58,16 @@ const loadGCPercent = 40
 func SpareMemory() (release func()) { return garbage.ask(loadGCPercent) }
 
 // garbage is the process's collector.
-var garbage = collector{set: debug.SetGCPercent}
+var garbage = collector{set: debug.SetGCPercent, limited: addresses.Limited}
 
 // A collector has a percentage, by which the heap may grow between two collections, that
 // several may ask for at once.
 type collector struct {
 	set func(percent int) (before int)
+	// limited: the heap may not grow as it likes (package addresses), so that no percentage
+	// above the usual one counts. Garbage that nobody collects takes the addresses of what is
+	// mapped and of threads, and Go's runtime ends the process when they are refused.
+	limited func() bool
 
 	mu    sync.Mutex // guards the fields below
 	asked []int      // percentages, of which the smallest counts
@@ -74,6 +80,9 @@ const usualGCPercent = 100
 func (c *collector) ask(percent int) (release func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.limited() {
+		percent = min(percent, usualGCPercent)
+	}
 	if len(c.asked) == 0 {
 		if before := c.set(percent); before != usualGCPercent {
 			c.set(before)

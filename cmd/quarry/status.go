@@ -81,7 +81,7 @@ func (a *app) searchFiles(st index.Status) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "missing"
-	case err != nil:
+	case errors.Is(err, snapshot.ErrUnusable):
 		return "damaged"
 	}
 	return ""

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"runtime/debug"
@@ -70,13 +71,15 @@ func (w *Workspace) restore(ctx context.Context) (known index.Known, ok bool) {
 	case errors.Is(err, fs.ErrNotExist):
 	default:
 		w.source.Logger().Debug("begin without the snapshot", "file", path, "error", err)
-		if w.source.MayKeep() {
+		// What this process may not read or map, or had no time for, serves the next one.
+		if errors.Is(err, snapshot.ErrUnusable) && w.source.MayKeep() {
 			_ = os.Remove(path) // another is made
 		}
 	}
 	return known, false
 }
 
+// open begins with the file at path; the error is snapshot.ErrUnusable if nobody can.
 func (w *Workspace) open(ctx context.Context, path string) (known index.Known, err error) {
 	read := snapshot.Open
 	if w.source.IsBrief() {
@@ -90,7 +93,7 @@ func (w *Workspace) open(ctx context.Context, path string) (known index.Known, e
 	var state keptState
 	n := len(f.Sections) - 1
 	if failed := fault.Guard(func() { err = json.Unmarshal(f.Sections[max(n, 0)], &state) }); failed != nil || err != nil {
-		return known, errors.Join(failed, err)
+		return known, errors.Join(snapshot.ErrUnusable, failed, err)
 	}
 	identity, s, err := w.source.Identity(ctx)
 	if err != nil {
@@ -101,17 +104,17 @@ func (w *Workspace) open(ctx context.Context, path string) (known index.Known, e
 	case err != nil:
 		return known, err
 	case identity == "" || identity != state.Identity:
-		return known, errors.New("it is of another database")
+		return known, fmt.Errorf("%w: it is of another database", snapshot.ErrUnusable)
 	case state.Generation > now:
-		return known, errors.New("the database is older than it") // lost power took commits back
+		return known, fmt.Errorf("%w: the database is older", snapshot.ErrUnusable) // lost power took commits back
 	}
 	if err := w.Search.Restore(f.Sections[:n], f); err != nil {
-		return known, err
+		return known, errors.Join(snapshot.ErrUnusable, err)
 	}
 	known = index.Known{Store: s, Generation: state.Generation, Files: make(map[int64]string, len(state.Files))}
 	paths, languages := w.Search.Current().Listed()
 	if len(paths) != len(state.Files) {
-		return known, errors.New("it has not an id for each file")
+		return known, fmt.Errorf("%w: it has not an id for each file", snapshot.ErrUnusable)
 	}
 	for i, p := range paths {
 		known.Files[state.Files[i]] = p

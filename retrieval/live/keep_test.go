@@ -109,6 +109,23 @@ func TestGraphOfNames(t *testing.T) {
 	})
 }
 
+// A process that ends before it can begin with what is kept, or is refused what that takes, leaves
+// it to the next one.
+func TestWhatCannotBeBegunWithStays(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	path, _ := kept(t, dir, state)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	session(t, dir, state, func(_ *index.Index, w *Workspace) {
+		if _, ok := w.restore(ended); ok {
+			t.Error("a process that had ended began with what is kept")
+		}
+		if _, err := os.Stat(path); err != nil {
+			t.Errorf("it took it away: %v", err)
+		}
+	})
+}
+
 // The next process begins with what was kept, and what changed in between stands on top.
 func TestBeginsWithWhatWasKept(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()

@@ -57,7 +57,7 @@ func TestReaderAsksTheWriterToLook(t *testing.T) {
 	until(t, "the reader to know all", func() bool { return covered(t, reader) })
 	for _, name := range []string{"one.go", "two.go"} {
 		write(t, dir, map[string]string{name: "package m\n\nfunc late() {}\n"})
-		if covered(t, reader) {
+		if covered(t, reader) && symbols(t, reader, name) == nil { // a scan asked for before may have met it
 			t.Errorf("it knows all but %s", name)
 		}
 		until(t, "the writer to look", func() bool { return covered(t, reader) })

@@ -85,6 +85,9 @@ func (b *Toolbox) retrieveContext(ctx context.Context, raw json.RawMessage) (rep
 	}
 	var pieces []piece
 	for _, r := range answer.Results {
+		if ctx.Err() != nil {
+			return reply{}, ctx.Err()
+		}
 		name, lines, ok := b.text(r)
 		if !ok {
 			continue

@@ -14,10 +14,15 @@ type words struct {
 	terms []string
 }
 
+// maxTerms is how many words of a query count for which lines of a file are shown: each is
+// looked for in every line.
+const maxTerms = 64
+
 func wordsOf(query string, q *retrieval.Query) words {
 	w := words{terms: q.Terms()}
+	w.terms = w.terms[:min(maxTerms, len(w.terms))]
 	for _, s := range append([]string{retrieval.Clip(query)}, q.Phrases...) {
-		if s = strings.ToLower(strings.Trim(strings.TrimSpace(s), `"`)); s != "" {
+		if s = strings.ToLower(strings.Trim(strings.TrimSpace(s), `"`)); s != "" && !slices.Contains(w.exact, s) {
 			w.exact = append(w.exact, s)
 		}
 	}

@@ -81,6 +81,9 @@ func (b *Toolbox) searchText(ctx context.Context, raw json.RawMessage) (reply, e
 	want := wordsOf(args.Query, &q)
 	var list, near []textMatch
 	for _, r := range answer.Results {
+		if ctx.Err() != nil {
+			return reply{}, ctx.Err()
+		}
 		file, text, ok := b.text(r)
 		if !ok {
 			continue
@@ -200,8 +203,10 @@ func (b *Toolbox) results(ctx context.Context, q retrieval.Query, text string, w
 		return reply{}, err
 	}
 	b.showed(&q, within, &answer)
-	r := b.entries(answer, wordsOf(text, &q), within, lines)
-	err = b.nothing(ctx, &r, answer)
+	r, err := b.entries(ctx, answer, wordsOf(text, &q), within, lines)
+	if err == nil {
+		err = b.nothing(ctx, &r, answer)
+	}
 	return r, err
 }
 
@@ -211,9 +216,12 @@ type window struct{ offset, limit int }
 func (w window) end() int { return w.offset + w.limit }
 
 // entries are results with some lines of each, chosen by what was asked for.
-func (b *Toolbox) entries(answer workspace.Answer, want words, within window, lines int) reply {
+func (b *Toolbox) entries(ctx context.Context, answer workspace.Answer, want words, within window, lines int) (reply, error) {
 	var list []searchEntry
 	for _, r := range answer.Results {
+		if ctx.Err() != nil {
+			return reply{}, ctx.Err()
+		}
 		name, file, ok := b.text(r)
 		if !ok {
 			continue
@@ -228,7 +236,7 @@ func (b *Toolbox) entries(answer workspace.Answer, want words, within window, li
 	})
 	out.truncated = answer.Total > len(answer.Results)
 	out.from(answer.Backend, answer.Missing)
-	return out
+	return out, nil
 }
 
 func (b *Toolbox) codebaseSearch(ctx context.Context, raw json.RawMessage) (reply, error) {
@@ -280,7 +288,10 @@ func (b *Toolbox) searchCode(ctx context.Context, raw json.RawMessage) (reply, e
 		return reply{}, err
 	}
 	b.showed(&q, within, &answer)
-	r := b.entries(answer, wordsOf(args.Query, &q), within, answerLines)
+	r, err := b.entries(ctx, answer, wordsOf(args.Query, &q), within, answerLines)
+	if err != nil {
+		return reply{}, err
+	}
 	if err := b.nothing(ctx, &r, answer); err != nil {
 		return reply{}, err
 	}
@@ -335,5 +346,5 @@ func (b *Toolbox) findSimilar(ctx context.Context, raw json.RawMessage) (reply, 
 	}
 	within := window{args.Offset, args.MaxResults}
 	b.showed(nil, within, &answer)
-	return b.entries(answer, words{}, within, answerLines), nil
+	return b.entries(ctx, answer, words{}, within, answerLines)
 }

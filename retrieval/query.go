@@ -138,7 +138,7 @@ func Parse(raw string, now time.Time) Query {
 	q := Query{Mode: ModeAll}
 	if short := Clip(raw); len(short) < len(raw) {
 		raw = short
-		q.Notes = append(q.Notes, fmt.Sprintf("only the first %d KB of the query were read", maxQuery>>10))
+		q.say(fmt.Sprintf("only the first %d KB of the query were read", maxQuery>>10))
 	}
 	var text, unquoted, expressions []string
 	for raw = strings.TrimLeftFunc(raw, unicode.IsSpace); raw != ""; raw = strings.TrimLeftFunc(raw, unicode.IsSpace) {
@@ -146,7 +146,7 @@ func Parse(raw string, now time.Time) Query {
 			phrase, rest := cutQuoted(raw)
 			raw = rest
 			if strings.TrimSpace(phrase) != "" {
-				q.Phrases = append(q.Phrases, phrase)
+				q.phrase(phrase)
 				text = append(text, strings.Fields(phrase)...)
 			}
 			continue
@@ -157,7 +157,7 @@ func Parse(raw string, now time.Time) Query {
 				expressions, raw = append(expressions, expr), rest
 				continue
 			}
-			q.Notes = append(q.Notes, fmt.Sprintf("%s is looked for as text: %v", raw[:len(raw)-len(rest)], err))
+			q.say(fmt.Sprintf("%s is looked for as text: %v", raw[:len(raw)-len(rest)], err))
 		}
 		word, rest := cutWord(raw)
 		raw = rest
@@ -228,16 +228,16 @@ func (q *Query) forLines(expressions []string, unquoted string) {
 	lines, err := pattern.Compile(expressions...)
 	switch {
 	case len(expressions) == 0:
-		q.Notes = append(q.Notes, "lines:all needs a text, or re: and a regular expression")
+		q.say("lines:all needs a text, or re: and a regular expression")
 	case err != nil:
-		q.Notes = append(q.Notes, "the lines are looked for as text: "+err.Error())
+		q.say("the lines are looked for as text: " + err.Error())
 	default:
 		q.Lines, q.Text, q.Phrases = lines, "", nil
 		if len(q.Symbols)+len(q.Kinds)+len(q.NotKinds) > 0 || q.Mode == ModeSymbols {
-			q.Notes = append(q.Notes, "symbol:, kind: and mode:symbols do not narrow lines")
+			q.say("symbol:, kind: and mode:symbols do not narrow lines")
 		}
 		if lines.NamesLineEnd() {
-			q.Notes = append(q.Notes, `lines are matched one by one, so that \n matches nothing`)
+			q.say(`lines are matched one by one, so that \n matches nothing`)
 		}
 	}
 }
@@ -279,6 +279,34 @@ func cutFilter(word string) (key, value string, ok bool) {
 	return key, value, ok && value != "" && value[0] != ':' && isFilterKey(key)
 }
 
+const (
+	// maxPhrases is how many quoted texts of a query count.
+	maxPhrases = 32
+	// maxNotes is how many notes a query has, and maxNote how long one is, in bytes.
+	maxNotes, maxNote = 8, 300
+)
+
+// say adds a note, once.
+func (q *Query) say(note string) {
+	if len(note) > maxNote {
+		note = strings.ToValidUTF8(note[:maxNote], "") + "…"
+	}
+	if len(q.Notes) < maxNotes && !slices.Contains(q.Notes, note) {
+		q.Notes = append(q.Notes, note)
+	}
+}
+
+// phrase takes a quoted text in.
+func (q *Query) phrase(text string) {
+	switch {
+	case slices.Contains(q.Phrases, text):
+	case len(q.Phrases) == maxPhrases:
+		q.say(fmt.Sprintf("only the first %d quoted texts of the query count", maxPhrases))
+	default:
+		q.Phrases = append(q.Phrases, text)
+	}
+}
+
 // note says of a word with the form of a filter why it is none.
 func (q *Query) note(word string) {
 	key, _, ok := cutFilter(word)
@@ -300,7 +328,7 @@ func (q *Query) note(word string) {
 	case key == "since":
 		takes = "since: takes a time such as 3h, 2d, 1w, today, yesterday or 2026-01-31"
 	}
-	q.Notes = append(q.Notes, word+" is looked for as text: "+takes)
+	q.say(word + " is looked for as text: " + takes)
 }
 
 func oneOf[T ~string](list []T) string {
@@ -325,7 +353,7 @@ func (q *Query) filter(word string, now time.Time) bool {
 	case "lang":
 		name := lang.Canonical(strings.ToLower(value))
 		if _, ok := lang.Find(name); !ok { // an editor may still call a document's language so
-			q.Notes = append(q.Notes, "quarry knows no language "+value+unlessMeant(name))
+			q.say("quarry knows no language " + value + unlessMeant(name))
 		}
 		add(&q.Languages, &q.NotLanguages, not, name)
 	case "symbol":

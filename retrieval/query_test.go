@@ -1,6 +1,7 @@
 package retrieval
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -91,6 +92,32 @@ func TestParseLines(t *testing.T) {
 		if q.Lines != nil && (c.matches != "" && !matches(c.matches) || matches(c.doesNot)) {
 			t.Errorf("%s: matches %q %t, %q %t", c.raw, c.matches, matches(c.matches), c.doesNot, matches(c.doesNot))
 		}
+	}
+}
+
+// What a query makes of itself does not grow with what is repeated in it.
+func TestRepetitionIsBounded(t *testing.T) {
+	q := Parse(strings.Repeat(`"a" `, 900), noon)
+	if len(q.Phrases) != 1 || len(q.Notes) > 0 {
+		t.Errorf("%d phrases, notes %q", len(q.Phrases), q.Notes)
+	}
+	var many strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&many, `"a%d" `, i)
+	}
+	if q = Parse(many.String(), noon); len(q.Phrases) != maxPhrases || len(q.Notes) != 1 {
+		t.Errorf("%d phrases, notes %q", len(q.Phrases), q.Notes)
+	}
+	many.Reset()
+	for i := range 400 {
+		fmt.Fprintf(&many, "re:(%d ", i)
+	}
+	size := 0
+	for _, n := range Parse(many.String(), noon).Notes {
+		size += len(n)
+	}
+	if size == 0 || size > maxNotes*(maxNote+len("…")) {
+		t.Errorf("%d bytes of notes", size)
 	}
 }
 

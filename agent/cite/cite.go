@@ -188,10 +188,10 @@ type Checked struct {
 }
 
 // location matches what may be a citation: a path, and lines as path:1-2, path:L1-L2,
-// path:1:2 (line and column) or path#L1-L2. For citations in words see worded. A path has no blanks; brackets are
+// path:1:2 (line and column), path#L1-L2 or path#L1C2-L3C4. For citations in words see worded. A path has no blanks; brackets are
 // part of it within a folder's name only, [id] and (group), since citations stand
 // in brackets.
-var location = pattern.Lazy(`((?:\b[a-zA-Z]:[\\/])?(?:/\[[\pL\pN_.-]+\]|/\([\pL\pN_.-]+\)|[\pL\pN_.@+~$%=\\/\x{F0000}-\x{F00FF}-])+)[:：#][lL]?(-?\d{1,7})(?:(?::\d{1,5})?[-‐-―−][lL]?(-?\d{1,7})(?::\d{1,5})?|:\d{1,5})?`)
+var location = pattern.Lazy(`((?:\b[a-zA-Z]:[\\/])?(?:/\[[\pL\pN_.-]+\]|/\([\pL\pN_.-]+\)|[\pL\pN_.@+~$%=\\/\x{F0000}-\x{F00FF}-])+)[:：#][lL]?(-?\d{1,7})(?:(?:[:cC]\d{1,5})?[-‐-―−][lL]?(-?\d{1,7})(?:[:cC]\d{1,5})?|[:cC]\d{1,5}\b)?`)
 
 // address matches a citation in a URI, or in one whose scheme is left out: no file that the
 // model was shown has one. The port of a server is none, since a path stands before the lines.
@@ -205,13 +205,13 @@ var scheme = pattern.Lazy(`^[a-zA-Z][a-zA-Z0-9+.-]+:[^0-9]`)
 
 // worded is a citation in words, as models write it who were asked for the short form:
 // a path, then "lines 3-9", in brackets or not.
-var worded = pattern.Lazy("`?([\\pL\\pN_.@+~\\\\/-]*\\pL)`?(?:,? |:)" +
-	`(?:\((?i:lines?) (\d{1,7})(?: ?(?:[-‐-―−]|to|and) ?(\d{1,7}))?\)|(?i:lines?) (\d{1,7})(?: ?(?:[-‐-―−]|to) ?(\d{1,7}))?)`)
+var worded = pattern.Lazy("`?([\\pL\\pN_.@+~\\\\/-]*\\pL)`?(?:,? (?:at |on )?|:)" +
+	`(?:\((?i:lines?|ln):? (\d{1,7})(?: ?(?:[-‐-―−]|to|and) ?(\d{1,7}))?\)|(?i:lines?|ln):? (\d{1,7})(?: ?(?:[-‐-―−]|to) ?(\d{1,7}))?)`)
 
 // unworded gives worded citations their short form. What only might be a path is
 // left as it is.
 func unworded(text string) string {
-	if !strings.Contains(text, "ine") {
+	if !strings.Contains(text, "ine") && !strings.Contains(text, "ln") {
 		return text
 	}
 	return worded().ReplaceAllStringFunc(text, func(match string) string {
@@ -228,20 +228,21 @@ func unworded(text string) string {
 }
 
 // odd is a citation behind a name with an extension whose signs or digits are not those that tools
-// write: wide ones, "..", a wave.
-var odd = pattern.Lazy(`(\.[a-zA-Z][a-zA-Z0-9]{0,5})[:：∶︰#]([lL]?[0-9０-９]{1,7})(?:(?:[-‐-―−~～…]|\.{2,3})([lL]?[0-9０-９]{1,7}))?`)
+// write: wide ones, "..", a wave, a comma, two colons.
+var odd = pattern.Lazy(`(\.[a-zA-Z][a-zA-Z0-9]{0,5})(?:::|[:：∶︰#])([lL]?[0-9０-９]{1,7})(?:(?:[-‐-―−~～…,]|\.{2,3})([lL]?[0-9０-９]{1,7}))?`)
 
 // quoted is a citation whose name alone is quoted or emphasized.
 var quoted = pattern.Lazy("(`|\\*{1,2})([\\pL\\pN_.@+~\\\\/-]*\\.[a-zA-Z][a-zA-Z0-9]{0,5})(?:`|\\*{1,2})[:：∶︰#]([lL]?[0-9０-９]{1,7}(?:(?:[-‐-―−~～…]|\\.{2,3})[lL]?[0-9０-９]{1,7})?)")
 
 // linesOf is a citation in words that begins with the lines.
-var linesOf = pattern.Lazy("(?i:\\blines?) (\\d{1,7})(?: ?(?:[-‐-―−]|to|and) ?(\\d{1,7}))?,? (?:of|in|from) `?([\\pL\\pN_.@+~\\\\/-]*\\.[a-zA-Z][a-zA-Z0-9]{0,5})\\b`?")
+var linesOf = pattern.Lazy("(?i:\\blines?) (\\d{1,7})(?: ?(?:[-‐-―−]|to|and) ?(\\d{1,7}))?(?:,? (?:of|in|from) `?([\\pL\\pN_.@+~\\\\/-]*\\.[a-zA-Z][a-zA-Z0-9]{0,5})\\b`?| \\(`?([\\pL\\pN_.@+~\\\\/-]*\\.[a-zA-Z][a-zA-Z0-9]{0,5})`?\\))")
 
 // loose is a citation behind a name with an extension whose lines stand apart from it, or behind an
-// escaped colon: "a.go, L3-L9", "a.go: 3-9", "a.go (3-9)", "a.go%3A3", "a.go § 3". A number alone in
+// escaped colon: "a.go, L3-L9", "a.go: 3-9", "a.go (3-9)", "a.go%3A3", "a.go:[3-9]",
+// "a.go § 3". A number alone in
 // brackets may be a call's.
 var loose = pattern.Lazy("([\\pL\\pN_.@+~\\\\/-]*\\.[a-zA-Z][a-zA-Z0-9]{0,5})`?" +
-	`(?:,? ?\(?[lL](\d{1,7})(?: ?[-‐-―−] ?[lL]?(\d{1,7}))?\b\)?|(?:: | \()(\d{1,7}) ?[-‐-―−] ?(\d{1,7})\b\)?|\((\d{1,7})[-‐-―−](\d{1,7})\)|%3[aA](\d{1,7})(?:[-‐-―−](\d{1,7}))?\b| ?§§? ?(\d{1,7})(?:[-‐-―−](\d{1,7}))?\b)`)
+	`(?:,? ?\(?[lL](\d{1,7})(?: ?[-‐-―−] ?[lL]?(\d{1,7}))?\b\)?|(?:: | \()(\d{1,7}) ?[-‐-―−] ?(\d{1,7})\b\)?|\((\d{1,7})[-‐-―−](\d{1,7})\)|%(?:3[aA]|23[lL]?)(\d{1,7})(?:[-‐-―−](\d{1,7}))?\b|:[\[{](\d{1,7})(?:[-‐-―−](\d{1,7}))?[\]}]| ?§§? ?(\d{1,7})(?:[-‐-―−](\d{1,7}))?\b)`)
 
 // digitsOf makes wide digits those of ASCII.
 var digitsOf = strings.NewReplacer("０", "0", "１", "1", "２", "2", "３", "3", "４", "4", "５", "5", "６", "6", "７", "7", "８", "8", "９", "9")
@@ -266,21 +267,22 @@ func plain(text string) string {
 		if !likeAPath(m[1]) || strings.HasSuffix(m[1], ".js") && unicode.IsUpper(rune(m[1][0])) && m[2] == "" { // Node.js (18-20)
 			return at
 		}
-		location := m[1] + ":" + m[2] + m[4] + m[6] + m[8] + m[10]
-		if last := m[3] + m[5] + m[7] + m[9] + m[11]; last != "" {
+		location := m[1] + ":" + m[2] + m[4] + m[6] + m[8] + m[10] + m[12]
+		if last := m[3] + m[5] + m[7] + m[9] + m[11] + m[13]; last != "" {
 			location += "-" + last
 		}
 		return location
 	})
 	return linesOf().ReplaceAllStringFunc(text, func(at string) string {
 		m := linesOf().FindStringSubmatch(at)
-		if !likeAPath(m[3]) {
+		name := m[3] + m[4]
+		if !likeAPath(name) {
 			return at
 		}
 		if m[2] == "" {
-			return m[3] + ":" + m[1]
+			return name + ":" + m[1]
 		}
-		return m[3] + ":" + m[1] + "-" + m[2]
+		return name + ":" + m[1] + "-" + m[2]
 	})
 }
 
@@ -449,7 +451,7 @@ var holes = []struct {
 	find func() *regexp.Regexp
 	put  string
 }{
-	{pattern.Lazy("`\x00`|\"\x00\"|'\x00'|\\*+\x00\\*+"), hole},
+	{pattern.Lazy("`\x00`|\"\x00\"|'\x00'|<\x00>|\\*+\x00\\*+"), hole},
 	{pattern.Lazy(`\x00(?:[ \t]*(?:,|;|&|and|or)[ \t]*\x00)+`), hole},
 	{pattern.Lazy(`[\[(][ \t]*(?:(?i:see also|see|in|from|at|by|of|as|per|e\.g\.|cf\.)[ \t]*:?[ \t]*)?\x00[ \t]*[\])]`), hole},
 	{pattern.Lazy(`([\[(])[ \t]*\x00[ \t]*(?:,|;|&|and|or)[ \t]*`), "$1"},

@@ -68,6 +68,8 @@ func TestCheck(t *testing.T) {
 		{"gone.go, L3-L9, gone.go: 3-9, gone.go (3-9), gone.go(3-9), gone.go%3A3, gone.go%3a3-9 and gone.go § 3", "", "", 7},
 		{"So main.go, L3-L9, main.go: 3-9, main.go (3-9), main.go%3A3 and main.go § 3.", "So main.go:3-9, main.go:3-9, main.go:3-9, main.go:3-3 and main.go:3-3.", "main.go:3-9 main.go:3-3", 0},
 		{"m.go(3), f.c(x), v1.0 3-9, Node.js 18-20, Vue.js (2-3), gone.go 3-9, gone.go has 3-9 parts", "m.go(3), f.c(x), v1.0 3-9, Node.js 18-20, Vue.js (2-3), gone.go 3-9, gone.go has 3-9 parts", "", 0},
+		{"gone.go at line 3, gone.go line: 3, gone.go ln 3-9, line 3 (gone.go), <gone.go:3>, gone.go:[3-9], gone.go:{3}, gone.go::3, gone.go:3,9, gone.go%23L3 and gone.go#L3C5-L9C1", "", "", 11},
+		{"main.go at line 1 and <main.go#L1C2-L2C3>; app.init(3,9), std::3, f(a, 3), e.g. 3,9, the baseline 3 (main.go)", "main.go:1-1 and <main.go:1-2>; app.init(3,9), std::3, f(a, 3), e.g. 3,9, the baseline 3 (main.go)", "main.go:1-1 main.go:1-2", 0},
 		{"So says line 3 of gone.go, and lines 3-9 in `lib/gone.py` do.", "So says, do.", "", 2},
 		{"数量：3，共有：12-14 行", "数量：3，共有：12-14 行", "", 0},
 		{"It opens in main.go:3‑99.", "It opens.", "", 1},

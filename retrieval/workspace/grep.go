@@ -149,7 +149,7 @@ func LinesIn(ctx context.Context, files []LineFile, req retrieval.Request, text 
 // first done of total.
 func TooSlow(folder string, done, total int) *Missing {
 	return &Missing{Doing: doingStopped, Folder: folder, FilesDone: done, FilesTotal: total, Searchable: []string{},
-		Reason: fmt.Sprintf("the regular expression takes too long: after %v %d of %d files were looked at; repeat less in it, or search fewer files", pattern.MatchingLimit, done, total)}
+		Reason: fmt.Sprintf("the regular expression takes too long: %d of %d files were looked at; repeat less in it, or search fewer files", done, total)}
 }
 
 // clipped is a line, of which no more than maxLine bytes are shown.

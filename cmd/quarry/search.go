@@ -182,7 +182,7 @@ func folderWithin(root string) string {
 // fails, after what it could say of it.
 func (a *app) showAnswer(from *searched, format string, req *retrieval.Request, answer workspace.Answer, failure error, loaded time.Duration) error {
 	q := &req.Query
-	missing := from.missing
+	missing := answer.Missing
 	var unready *workspace.NotReady
 	switch {
 	case errors.As(failure, &unready):

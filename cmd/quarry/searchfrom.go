@@ -28,8 +28,6 @@ const queryTimeout = 30 * time.Second
 type searched struct {
 	searchable
 	root string
-	// missing is what it does not know, nil if nothing.
-	missing *workspace.Missing
 	// updated is how many files were read to bring the index up to date.
 	updated int
 }
@@ -95,7 +93,7 @@ func (a *app) openSearch(ctx context.Context, root string, semantic, declared bo
 		w.Close()
 		end()
 	})
-	return &searched{w, root, missing, updated}, nil
+	return &searched{w, root, updated}, nil
 }
 
 // load lets searches read the rest of the index, if the command did not wait for that: what was

@@ -96,3 +96,21 @@ func TestDocuments(t *testing.T) {
 type nowhere struct{}
 
 func (nowhere) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+// A time to wait is none below 0.
+func TestWaitIsNotNegative(t *testing.T) {
+	var e Env
+	cmd := &cobra.Command{}
+	e.WaitFlag(cmd)
+	if got := cmd.Flags().Lookup("wait").DefValue; got != "5s" {
+		t.Errorf("default %s", got)
+	}
+	for text, ok := range map[string]bool{"0s": true, "2m": true, "-1s": false, "soon": false} {
+		if err := cmd.Flags().Set("wait", text); (err == nil) != ok {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if cmd.Flags().Lookup("wait").Value.Type() != "duration" || e.Wait < 0 {
+		t.Errorf("%v", e.Wait)
+	}
+}

@@ -144,7 +144,26 @@ const DefaultWait = 5 * time.Second
 
 // WaitFlag gives a command that asks once the flag that sets Wait.
 func (e *Env) WaitFlag(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&e.Wait, "wait", DefaultWait, "how long to wait for the index, `TIME` as in 30s or 5m; then a part of it answers")
+	e.Wait = DefaultWait
+	cmd.Flags().Var((*wait)(&e.Wait), "wait", "how long to wait for the index, `TIME` as in 30s or 5m; then a part of it answers")
+}
+
+// wait is a flag's time, which is not negative.
+type wait time.Duration
+
+func (w *wait) String() string { return time.Duration(*w).String() }
+func (w *wait) Type() string   { return "duration" }
+
+func (w *wait) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return err
+	}
+	if d < 0 {
+		return errors.New("it is negative; 0s does not wait")
+	}
+	*w = wait(d)
+	return nil
 }
 
 // WaitLimit is Wait as what waits has it: 0 is their default there.

@@ -147,7 +147,7 @@ func (rt *Runtime) chats(ctx context.Context, about facts) []Finding {
 		return nil
 	}
 	const system, user = "quarry-system", "quarry-user"
-	prompt, err := b.render(ctx, Conversation{Messages: []Message{{Role: "system", Text: system}, {Role: "user", Text: user}}})
+	prompt, err := b.render(rt.own(ctx), Conversation{Messages: []Message{{Role: "system", Text: system}, {Role: "user", Text: user}}})
 	if err != nil {
 		return []Finding{{Name: "chat", OK: true, Detail: "not looked at: " + rt.inWords(err).Error()}}
 	}

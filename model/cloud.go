@@ -72,9 +72,13 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, p
 	}
-	resp, err := g.RoundTripper.RoundTrip(r)
+	most, next := mostBytes(r.URL.Path), g.RoundTripper
+	if clock, own := r.Context().Value(ownKey{}).(Clock); own {
+		most, next = mostOwn, finishing{next, clock}
+	}
+	resp, err := next.RoundTrip(r)
 	if err == nil {
-		resp.Body = &bounded{resp.Body, r.URL, mostBytes(r.URL.Path)}
+		resp.Body = &bounded{resp.Body, r.URL, most}
 		if host := g.leavesFor(r.URL); g.sent != nil && host != "" && resp.StatusCode == http.StatusOK && carriesText(r) && !g.left.Swap(true) {
 			g.sent(g.model, host)
 		}

@@ -184,7 +184,7 @@ func (e *Embedder) Check(ctx context.Context) []Finding {
 	begin := time.Now()
 	var v []float32
 	embed := func(ctx context.Context, _ func()) (err error) {
-		v, err = e.EmbedQuery(ctx, "func main() {}")
+		v, err = e.EmbedQuery(e.host.own(ctx), "func main() {}")
 		return err
 	}
 	var err error
@@ -299,7 +299,7 @@ func (e *Embedder) load(l *loading) {
 	defer cancel()
 	_, err := e.inspect(ctx)
 	if err == nil {
-		_, err = e.embed(ctx, nil)
+		_, err = e.embed(e.host.own(ctx), nil)
 	}
 	l.err = err
 	e.used(err == nil)

@@ -300,7 +300,7 @@ func (rt *Runtime) probe(trusted bool) State {
 	if !trusted {
 		rt.metrics.forgetPrompt()
 	}
-	if !trusted && !errors.Is(was.Err, errSilent) { // of one that was silent nothing better is known until it has answered
+	if !trusted && !errors.Is(was.Err, errSilent) && !errors.Is(was.Err, errUnfinished) { // of such a one nothing better is known until it has answered
 		loading := st
 		loading.Phase, loading.Err = Loading, rt.isLoading()
 		rt.set(loading)

@@ -16,6 +16,7 @@ var errSilent = errors.New("the server sent nothing for too long")
 
 // first completes a request that shows how the model is, with the patience that a server's kind wants.
 func (rt *Runtime) first(ctx context.Context, r request, each func(chunk)) error {
+	ctx = rt.own(ctx)
 	if _, ok := rt.backend.(unloader); ok {
 		return rt.patiently(ctx, r, canaryPatience, each)
 	}

@@ -103,7 +103,7 @@ func (rt *Runtime) watched(ctx context.Context, r request, limit time.Duration, 
 	switch {
 	case err != nil && context.Cause(attempt) == errStuck && ctx.Err() == nil:
 		return errStuck
-	case err != nil && ctx.Err() != nil && started:
+	case err != nil && started && (ctx.Err() != nil || errors.Is(err, errUnfinished)):
 		rt.mayBeStuck.Store(true) // cut off in the middle
 	}
 	return err

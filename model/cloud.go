@@ -115,13 +115,11 @@ type origin struct {
 
 // host is what users are told of where an answer came from. It is the server's word.
 func (o origin) host() string {
-	const longest = 100
 	host := o.Host
 	if u, err := url.Parse(host); err == nil && u.Host != "" {
 		host = u.Host
 	}
-	runes := []rune(clean(host))
-	return cmp.Or(string(runes[:min(len(runes), longest)]), "another machine")
+	return cmp.Or(clean(host), "another machine")
 }
 
 // look fails with ErrRefused on an answer from another machine, if that is not
@@ -131,7 +129,7 @@ func (g *guard) look(from origin) error {
 		return nil
 	}
 	if !g.allowed {
-		return g.refuse(cmp.Or(from.Host, "another machine"))
+		return g.refuse(cmp.Or(clean(from.Host), "another machine"))
 	}
 	if host := from.host(); g.elsewhere != nil {
 		if last := g.told.Swap(&host); last == nil || *last != host {

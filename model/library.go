@@ -64,28 +64,30 @@ type Running struct {
 
 // List is what Ollama has, but for models that other machines run.
 func (l *Library) List(ctx context.Context) ([]Installed, error) {
-	have, err := l.api.List(ctx)
+	var have, running []listed
+	err := l.within(ctx, func(ctx context.Context) (err error) {
+		if have, err = l.have(ctx); err == nil {
+			running, err = l.inMemory(ctx)
+		}
+		return err
+	})
 	if err != nil {
-		return nil, l.explain(err)
-	}
-	running, err := l.api.ListRunning(ctx)
-	if err != nil {
-		return nil, l.explain(err)
+		return nil, err
 	}
 	var list []Installed
-	for _, m := range have.Models {
+	for _, m := range have {
 		if m.RemoteHost != "" || InCloud(m.Name) {
 			continue
 		}
 		i := Installed{
-			Name: m.Name, Digest: m.Digest, Bytes: m.Size, Family: m.Details.Family, Since: m.ModifiedAt,
+			Name: m.Name, Digest: m.Digest, Bytes: m.Size, Family: m.Details.Family, Since: m.Modified.Time,
 		}
-		if q := m.Details.QuantizationLevel; q != "unknown" {
+		if q := m.Details.Quant; q != "unknown" {
 			i.Quant = q
 		}
-		if at := slices.IndexFunc(running.Models, func(p api.ProcessModelResponse) bool { return p.Digest == m.Digest }); at >= 0 {
-			p := running.Models[at]
-			i.Running = &Running{p.Size, p.SizeVRAM, p.ExpiresAt}
+		if at := slices.IndexFunc(running, func(p listed) bool { return p.Digest == m.Digest }); at >= 0 {
+			p := running[at]
+			i.Running = &Running{p.Size, p.OnGPU, p.Expires.Time}
 		}
 		list = append(list, i)
 	}
@@ -132,8 +134,8 @@ func (l *Library) Pull(ctx context.Context, name string, report Progress, try fu
 		return err
 	}
 	if had && !before {
-		if err := c.api.Copy(ctx, &api.CopyRequest{Source: installed.Name, Destination: kept}); err != nil {
-			return fmt.Errorf("keep %s: %w", name, c.explain(err))
+		if err := l.Copy(ctx, installed.Name, kept); err != nil {
+			return fmt.Errorf("keep %s: %w", name, err)
 		}
 	}
 	err = c.download(ctx, name, report)
@@ -152,8 +154,13 @@ func (l *Library) Pull(ctx context.Context, name string, report Progress, try fu
 // drop is Remove for a model that was replaced or failed: it leaves memory first, where quarry's trial had brought it, or
 // who asked it by the name that is another model's now.
 func (l *Library) drop(ctx context.Context, name string) error {
-	if running, have, err := l.running(ctx); err == nil && slices.ContainsFunc(running, func(r api.ProcessModelResponse) bool {
-		alone := !slices.ContainsFunc(have, func(m api.ListModelResponse) bool { return m.Digest == r.Digest && !SameModel(m.Name, name) })
+	var running, have []listed
+	err := l.within(ctx, func(ctx context.Context) (err error) {
+		running, have, err = l.running(ctx)
+		return err
+	})
+	if err == nil && slices.ContainsFunc(running, func(r listed) bool {
+		alone := !slices.ContainsFunc(have, func(m listed) bool { return m.Digest == r.Digest && !SameModel(m.Name, name) })
 		return holds(r, name, have) && (alone || SameModel(r.Name, name))
 	}) {
 		_ = l.of(name).unload(ctx) // one that stays leaves memory by itself, later
@@ -164,15 +171,15 @@ func (l *Library) drop(ctx context.Context, name string) error {
 // giveBack makes a name mean what is kept again. What has it goes with its files: Ollama leaves those of a model that is
 // copied over.
 func (l *Library) giveBack(ctx context.Context, name, kept string) error {
-	c, failed := l.of(name), trialName(name, failedMark)
-	err := c.api.Copy(ctx, &api.CopyRequest{Source: name, Destination: failed})
+	failed := trialName(name, failedMark)
+	err := l.Copy(ctx, name, failed)
 	if err == nil {
-		err = c.api.Copy(ctx, &api.CopyRequest{Source: kept, Destination: name})
+		err = l.Copy(ctx, kept, name)
 	}
 	if err == nil {
-		return l.drop(ctx, failed)
+		err = l.drop(ctx, failed)
 	}
-	return c.explain(err)
+	return err
 }
 
 // download is Pull without a trial.
@@ -262,9 +269,12 @@ func (l *Library) Weights(ctx context.Context, name string) (path, sum string, e
 // are "" if Ollama does not say.
 func (l *Library) madeFrom(ctx context.Context, name string) (folder, sum string, err error) {
 	c := l.of(name)
-	show, err := c.api.Show(ctx, &api.ShowRequest{Model: name})
-	if err != nil {
-		return "", "", c.explain(err)
+	var show *api.ShowResponse
+	if err := c.within(ctx, func(ctx context.Context) (err error) {
+		show, err = c.api.Show(ctx, &api.ShowRequest{Model: name})
+		return err
+	}); err != nil {
+		return "", "", err
 	}
 	for line := range strings.Lines(show.Modelfile) {
 		file, ok := strings.CutPrefix(strings.TrimSpace(line), "FROM ")
@@ -287,6 +297,8 @@ func (l *Library) Folder(ctx context.Context) string {
 	if !IsLoopback(l.endpoint) {
 		return ""
 	}
+	ctx, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
 	list, err := l.List(ctx)
 	if err != nil {
 		return ""
@@ -321,7 +333,7 @@ func (l *Library) Completes(ctx context.Context, name string, byName bool) bool 
 // Remove deletes an installed model and gives its disk space back.
 func (l *Library) Remove(ctx context.Context, name string) error {
 	c := l.of(name)
-	return c.explain(c.api.Delete(ctx, &api.DeleteRequest{Model: name}))
+	return c.within(ctx, func(ctx context.Context) error { return c.api.Delete(ctx, &api.DeleteRequest{Model: name}) })
 }
 
 // ggufMagic begins every GGUF file.
@@ -468,7 +480,9 @@ func IsTrial(name string) bool { return strings.HasSuffix(name, trialMark) }
 // Copy gives an installed model a second name.
 func (l *Library) Copy(ctx context.Context, from, to string) error {
 	c := l.of(from)
-	return c.explain(c.api.Copy(ctx, &api.CopyRequest{Source: from, Destination: to}))
+	return c.within(ctx, func(ctx context.Context) error {
+		return c.api.Copy(ctx, &api.CopyRequest{Source: from, Destination: to})
+	})
 }
 
 // SameModel is whether two names are one model's to Ollama, which leaves out what is usual of

@@ -5,8 +5,6 @@ import (
 	"runtime"
 	"slices"
 	"time"
-
-	"github.com/ollama/ollama/api"
 )
 
 // InMemory is how many bytes of this machine's memory each of some models takes, in the order of their names, 0 for one that is
@@ -32,7 +30,7 @@ func (rt *Runtime) InMemory(ctx context.Context, names ...string) (bytes []int64
 		// A runner of an older version that had the name takes memory, too.
 		at := slices.IndexFunc(names, func(name string) bool { return holds(r, name, have) || SameModel(r.Name, name) })
 		if at >= 0 {
-			bytes[at] += ofMemory(r.Size, r.SizeVRAM)
+			bytes[at] += ofMemory(r.Size, r.OnGPU)
 		}
 	}
 	return bytes, true, nil
@@ -55,23 +53,20 @@ func (c *openAI) weigh(ctx context.Context, names []string, bytes []int64) (told
 }
 
 // running are the models in memory and, unless there are none, those that Ollama has.
-func (c *ollama) running(ctx context.Context) ([]api.ProcessModelResponse, []api.ListModelResponse, error) {
-	running, err := c.api.ListRunning(ctx)
-	if err != nil || len(running.Models) == 0 {
+func (c *ollama) running(ctx context.Context) (running, have []listed, err error) {
+	running, err = c.inMemory(ctx)
+	if err != nil || len(running) == 0 {
 		return nil, nil, err
 	}
-	have, err := c.api.List(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	return running.Models, have.Models, nil
+	have, err = c.have(ctx)
+	return running, have, err
 }
 
 // holds is whether a runner has the model of this name among those that Ollama has. Ollama lists a runner under the name
 // that loaded it first, though that is deleted or another model's now: digests tell, and names only where there is none.
-func holds(r api.ProcessModelResponse, name string, have []api.ListModelResponse) bool {
+func holds(r listed, name string, have []listed) bool {
 	digest := ""
-	if at := slices.IndexFunc(have, func(m api.ListModelResponse) bool { return SameModel(m.Name, name) }); at >= 0 {
+	if at := slices.IndexFunc(have, func(m listed) bool { return SameModel(m.Name, name) }); at >= 0 {
 		digest = have[at].Digest
 	}
 	if digest == "" || r.Digest == "" {

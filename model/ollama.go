@@ -113,7 +113,7 @@ func (c *ollama) version(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	v, err := c.api.Version(ctx)
-	return v, c.explainWithin(ctx, err)
+	return short(v), c.explainWithin(ctx, err)
 }
 
 // inspect fails with ErrModelMissing, or ErrRefused for a model that this
@@ -129,11 +129,11 @@ func (c *ollama) inspect(ctx context.Context) (facts, error) {
 		return facts{}, err
 	}
 	can := func(what names.Capability) bool { return slices.Contains(show.Capabilities, what) }
-	f := facts{family: show.Details.Family, tools: can("tools"), embeds: can("embedding") && !can("completion"), inserts: can("insert")}
+	f := facts{family: short(show.Details.Family), tools: can("tools"), embeds: can("embedding") && !can("completion"), inserts: can("insert")}
 	// Without a place for messages, or at least a system's, a template lets through what a user says, and nothing else.
 	f.chatless = show.Template != "" && show.RemoteModel == "" && show.Renderer == "" && !strings.Contains(show.Template, ".Messages") && !strings.Contains(show.Template, ".System")
 	if q := show.Details.QuantizationLevel; q != "unknown" {
-		f.quant = q
+		f.quant = short(q)
 	}
 	arch, _ := show.ModelInfo["general.architecture"].(string)
 	if n, ok := show.ModelInfo[arch+".context_length"].(float64); ok {
@@ -150,11 +150,11 @@ func (c *ollama) inspect(ctx context.Context) (facts, error) {
 func (c *ollama) weights(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	list, err := c.api.List(ctx)
+	list, err := c.have(ctx)
 	if err != nil {
 		return "", c.explainWithin(ctx, err)
 	}
-	for _, m := range list.Models {
+	for _, m := range list {
 		if SameModel(m.Name, c.model) {
 			if err := c.guard.look(origin{m.RemoteHost, m.RemoteModel}); err != nil {
 				return "", err
@@ -214,7 +214,7 @@ func (c *ollama) loaded(ctx context.Context) (placement, error) {
 	}
 	for _, m := range running {
 		if holds(m, c.model, have) {
-			return placement{bytes: m.Size, onGPU: m.SizeVRAM, numCtx: m.ContextLength, expires: m.ExpiresAt}, nil
+			return placement{bytes: m.Size, onGPU: m.OnGPU, numCtx: m.NumCtx, expires: m.Expires.Time}, nil
 		}
 	}
 	return placement{}, nil

@@ -43,19 +43,24 @@ func (c *ollama) stream(ctx context.Context, req *api.GenerateRequest, each func
 	}
 }
 
-// post answers the body of an answer without an error status.
+// post is ask with a body.
 func (c *ollama) post(ctx context.Context, path string, req any) (io.ReadCloser, error) {
 	body, err := json.Marshal(req)
 	if err != nil {
 		return nil, err
 	}
-	post, err := http.NewRequestWithContext(ctx, http.MethodPost, c.endpoint.JoinPath(path).String(), bytes.NewReader(body))
+	return c.ask(ctx, http.MethodPost, path, bytes.NewReader(body))
+}
+
+// ask answers the body of an answer without an error status.
+func (c *ollama) ask(ctx context.Context, method, path string, body io.Reader) (io.ReadCloser, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.endpoint.JoinPath(path).String(), body)
 	if err != nil {
 		return nil, err
 	}
-	post.Header.Set("Content-Type", "application/json")
-	post.Header.Set("Accept", "application/x-ndjson")
-	resp, err := c.http.Do(post)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/x-ndjson")
+	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, err
 	}

@@ -165,7 +165,7 @@ func (c *openAI) fit(list []openAIModel) (names []string) {
 func (c *openAI) otherThan(ctx context.Context) string {
 	list, _ := c.models(ctx) // a server that lists none has others all the same
 	if names := c.fit(list); len(names) > 0 {
-		return "one it has that fills in the middle: " + strings.Join(names, ", ")
+		return "one it has that fills in the middle: " + shortList(names)
 	}
 	return "a model that fills in the middle and start the server with it"
 }

@@ -45,7 +45,7 @@ func (c *openAI) status(code int, body []byte) error {
 // lacks says that the server does not have the model, and which of those that it lists, none if that is not known, may take
 // its place. A model that completes code is none for search.
 func (c *openAI) lacks(list []openAIModel) error {
-	names := strings.Join(c.fit(list), ", ")
+	names := shortList(c.fit(list))
 	fix := "start it with that model, or set model to one it has"
 	switch {
 	case c.search && names != "":

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // What can be wrong with a runtime. An error of this package wraps one of these
@@ -63,7 +64,36 @@ func (p *problem) Unwrap() []error {
 // prompt would do.
 func (p *problem) PromptTooLong() bool { return p.kind == ErrTooLong }
 
-// clean makes a server's message part of a sentence: one line, no full stop.
+// clean makes a server's message part of a sentence: one short line, no full stop.
 func clean(message string) string {
-	return strings.TrimRight(strings.Join(strings.Fields(message), " "), ".")
+	return strings.TrimRight(short(strings.Join(strings.Fields(message), " ")), ".")
+}
+
+// mostSaid is how many characters are shown of what a server says about itself, in one word or one sentence.
+const mostSaid = 200
+
+// short is the beginning of what a server says, which may be as long as its answer.
+func short(text string) string {
+	n := 0
+	for i := range text {
+		if n++; n == mostSaid {
+			if rest := text[i:]; utf8.RuneCountInString(rest) > 1 {
+				return text[:i] + "…"
+			}
+		}
+	}
+	return text
+}
+
+// shortList are names that a server has, as many as can be looked at.
+func shortList(names []string) string {
+	const most = 20
+	var list []string
+	for _, name := range names[:min(len(names), most)] {
+		list = append(list, short(name))
+	}
+	if more := len(names) - most; more > 0 {
+		list = append(list, fmt.Sprintf("%d others", more))
+	}
+	return strings.Join(list, ", ")
 }

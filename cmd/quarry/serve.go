@@ -21,7 +21,12 @@ func (a *app) serverOptions(oneShot bool) lsp.Options {
 		Version:  cli.Version(),
 		Log:      a.Log,
 		Settings: a.Settings, SettingsFile: settings.UserFilePath(),
-		NewCore: func(start lsp.Start) (lsp.Core, error) { return a.Engines(start, opt), nil },
+		NewCore: func(start lsp.Start) (lsp.Core, error) {
+			if oneShot { // the editor is quarry's own, and shows nothing
+				start.Job = a.Job
+			}
+			return a.Engines(start, opt), nil
+		},
 	}
 }
 

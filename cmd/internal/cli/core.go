@@ -30,14 +30,17 @@ func (e *Env) Core(root string) *engines.Core {
 				fmt.Fprintln(e.Stderr, "quarry:", message)
 			}
 		},
-		Job: func(title string, _ func()) lsp.Job {
-			return &terminalJob{to: e.Stderr, title: title, draw: OnTerminal(e.Stderr)}
-		},
+		Job: e.Job,
 	}, engines.Options{OneShot: true, Wait: e.WaitLimit(), Incomplete: e.Lacks})
 	within, cancel := context.WithTimeout(context.Background(), e.WaitLimit())
 	defer cancel()
 	c.Link(within)
 	return c
+}
+
+// Job shows the work of a command that nobody can cancel.
+func (e *Env) Job(title string, _ func()) lsp.Job {
+	return &terminalJob{to: e.Stderr, title: title, draw: OnTerminal(e.Stderr)}
 }
 
 // terminalJob shows work on one line of a terminal, and nothing elsewhere.

@@ -167,6 +167,8 @@ const mostLookedAt = 40
 // completing are those among the models that Ollama has that are known to complete code, although neither the catalogue nor
 // the settings name them. It loads none.
 func (m *Models) completing(ctx context.Context, have []model.Installed) (names []string) {
+	ctx, cancel := context.WithTimeout(ctx, model.Patience)
+	defer cancel()
 	unfinished, asked := model.FindUnfinished(have), 0
 	for _, i := range have {
 		_, known := m.Catalogue.Find(i.Name)
@@ -207,6 +209,9 @@ func (m *Models) Fetch(ctx context.Context, name string, direct bool, report Doi
 		return fmt.Errorf("leave --direct out, or add the url and sha256 of %s to %s: the catalogue names no file of it", name, CataloguePath())
 	}
 	if e.URL == "" || e.Library && !direct {
+		if _, err := m.List(ctx); err != nil { // a server that is silent is so for whatever it is asked
+			return err
+		}
 		if err := m.room(ctx, e); err != nil {
 			return err
 		}
@@ -215,6 +220,9 @@ func (m *Models) Fetch(ctx context.Context, name string, direct bool, report Doi
 	file, dir := download.File{URL: e.URL, SHA256: e.SHA256, Size: e.Download}, m.files()
 	if err := file.Check(); err != nil {
 		return err // before anybody is asked anything
+	}
+	if _, err := m.List(ctx); err != nil { // before gigabytes are fetched that nobody takes
+		return err
 	}
 	beside, err := m.copied(ctx, e, dir)
 	if err != nil {
@@ -259,6 +267,9 @@ func (m *Models) Import(ctx context.Context, path, name string, report func(done
 	defer unlock()
 	e, _ := m.Catalogue.Find(name)
 	if info, err := os.Stat(path); err == nil { // else the library says what is wrong
+		if _, err := m.List(ctx); err != nil { // before the file is read for minutes
+			return "", err
+		}
 		if err := m.room(ctx, catalogue.Entry{Name: path, Download: info.Size()}); err != nil {
 			return "", err
 		}

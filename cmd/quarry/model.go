@@ -190,8 +190,10 @@ func (a *app) modelClean(ctx context.Context, yes, all bool) error {
 		return err
 	}
 	out := cleanOutput{Left: append([]engines.Leftover{}, left...), Strange: []engines.Leftover{}}
-	if strange, ok := l.Strangers(ctx); ok {
-		out.Strange = append(out.Strange, strange)
+	if noOllama == nil { // else nobody says which folder is its own
+		if strange, ok := l.Strangers(ctx); ok {
+			out.Strange = append(out.Strange, strange)
+		}
 	}
 	if a.JSON && !yes {
 		out.Done = len(left) == 0

@@ -223,11 +223,8 @@ func (m *Models) reimport(name string) string {
 // orphans are the files of no model in Ollama's folder, which is known of one on this machine; sure says that Ollama has said
 // that it is the one.
 func (m *Models) orphans(ctx context.Context) (sure bool, folder string, list []model.Orphan) {
-	where, ok := disk{dir: m.Folder(ctx)}, true
-	if where.dir == "" {
-		where, ok = m.ollamasDisk(ctx)
-	}
-	if !ok {
+	where, free := m.ollamasDisk(ctx)
+	if where.dir == "" || where.guessed && !free {
 		return false, "", nil
 	}
 	folder, list, err := model.FindOrphans(where.dir)

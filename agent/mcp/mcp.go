@@ -24,12 +24,19 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"quarry/agent"
+	"quarry/agent/projects"
 	"quarry/retrieval/workspace"
 )
 
 // Tools are what is served; an agent.Toolbox that can apply nothing.
 type Tools interface {
 	Call(ctx context.Context, name string, args json.RawMessage) agent.Envelope
+}
+
+// Project is a repository, or the folders of one editor, that an agent works in.
+type Project interface {
+	Tools
+	Close() error
 }
 
 // Options are what a server serves.
@@ -70,13 +77,13 @@ func Serve(ctx context.Context, opts Options, in io.Reader, out io.Writer) (err 
 	if err := json.Unmarshal(opts.Definitions, &definitions); err != nil {
 		return fmt.Errorf("read the tools' definitions: %w", err)
 	}
-	s := &server{opts: opts, projects: newProjects(opts.Open)}
+	s := &server{opts: opts, projects: projects.New(opts.Open)}
 	defer func() {
 		if opts.Ended != nil {
 			opts.Ended()
 		}
 		s.background.Wait()
-		err = errors.Join(err, s.projects.close())
+		err = errors.Join(err, s.projects.Close())
 	}()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -86,7 +93,7 @@ func Serve(ctx context.Context, opts Options, in io.Reader, out io.Writer) (err 
 		// this has returned.
 		InitializedHandler: func(_ context.Context, req *sdk.InitializedRequest) {
 			s.background.Go(func() {
-				if _, done, err := s.projects.use(s.folders(ctx, req.Session)); err == nil {
+				if _, done, err := s.projects.Use(s.folders(ctx, req.Session)); err == nil {
 					done()
 				}
 			})
@@ -115,7 +122,7 @@ func Serve(ctx context.Context, opts Options, in io.Reader, out io.Writer) (err 
 // server is one agent's connection.
 type server struct {
 	opts       Options
-	projects   *projects
+	projects   *projects.Set[Project]
 	background sync.WaitGroup
 
 	mu    sync.Mutex
@@ -135,7 +142,7 @@ func (s *server) call(ctx context.Context, req *sdk.CallToolRequest) agent.Envel
 	if len(folders) == 0 {
 		return agent.Refused(agent.InvalidArguments, errors.New("no repository is open here; name one by the argument repository"))
 	}
-	tools, done, err := s.projects.use(folders)
+	tools, done, err := s.projects.Use(folders)
 	if err != nil {
 		return agent.Refused(agent.InternalError, err)
 	}
@@ -145,7 +152,7 @@ func (s *server) call(ctx context.Context, req *sdk.CallToolRequest) agent.Envel
 
 // named is the repository that a call names: one that is open by its name, or by a path in it.
 func (s *server) named(name string, folders []string) ([]string, error) {
-	for _, f := range append(slices.Clone(folders), s.projects.folders()...) {
+	for _, f := range append(slices.Clone(folders), s.projects.Folders()...) {
 		if f == filepath.Clean(name) || filepath.Base(f) == name {
 			if slices.Contains(folders, f) && len(folders) == 1 {
 				return folders, nil

@@ -1,8 +1,6 @@
-package mcp
+package projects
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,8 +8,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"quarry/agent"
 )
 
 // stub is a project that notes when it is closed.
@@ -20,8 +16,7 @@ type stub struct {
 	log  *log
 }
 
-func (s stub) Call(context.Context, string, json.RawMessage) agent.Envelope { return agent.Envelope{} }
-func (s stub) Close() error                                                 { s.log.add("close " + s.name); return nil }
+func (s stub) Close() error { s.log.add("close " + s.name); return nil }
 
 type log struct {
 	mu    sync.Mutex
@@ -80,13 +75,13 @@ func (w *waits) pass() {
 	}
 }
 
-func watched(l *log) (*projects, *waits) {
+func watched(l *log) (*Set[stub], *waits) {
 	w := &waits{}
-	p := newProjects(func(folders []string) (Project, error) {
+	p := New(func(folders []string) (stub, error) {
 		name := strings.Join(folders, "+")
 		l.add("open " + name)
 		if name == "broken" {
-			return nil, errors.New("it cannot be opened")
+			return stub{}, errors.New("it cannot be opened")
 		}
 		return stub{name, l}, nil
 	})
@@ -100,7 +95,7 @@ func TestIdleProjectsAreLetGo(t *testing.T) {
 	p, w := watched(l)
 	ask := func(names ...string) func() {
 		t.Helper()
-		_, done, err := p.use(names)
+		_, done, err := p.Use(names)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,22 +119,22 @@ func TestIdleProjectsAreLetGo(t *testing.T) {
 		t.Error(got)
 	}
 	ask("a")()
-	if _, _, err := p.use([]string{"broken"}); err == nil {
+	if _, _, err := p.Use([]string{"broken"}); err == nil {
 		t.Error("what cannot be opened is answered")
 	}
-	if _, _, err := p.use([]string{"broken"}); err == nil || !strings.HasPrefix(l.take(), "open a, open broken, open broken") {
+	if _, _, err := p.Use([]string{"broken"}); err == nil || !strings.HasPrefix(l.take(), "open a, open broken, open broken") {
 		t.Error("it is not tried again", err)
 	}
-	if got := p.folders(); !slices.Equal(got, []string{"a"}) {
+	if got := p.Folders(); !slices.Equal(got, []string{"a"}) {
 		t.Errorf("open: %q", got)
 	}
-	if err := p.close(); err != nil {
+	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
 	if got := l.take(); got != "close a" {
 		t.Error(got)
 	}
-	if _, _, err := p.use([]string{"a"}); !errors.Is(err, errEnding) {
+	if _, _, err := p.Use([]string{"a"}); !errors.Is(err, ErrEnding) {
 		t.Errorf("after the end: %v", err)
 	}
 }
@@ -148,23 +143,23 @@ func TestIdleProjectsAreLetGo(t *testing.T) {
 func TestProjectsAreFew(t *testing.T) {
 	l := &log{}
 	p, _ := watched(l)
-	_, held, err := p.use([]string{"held"})
+	_, held, err := p.Use([]string{"held"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range maxOpen + 2 {
-		_, done, err := p.use([]string{fmt.Sprint(i)})
+		_, done, err := p.Use([]string{fmt.Sprint(i)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		done()
 	}
 	p.closing.Wait()
-	if n := len(p.folders()); n != maxOpen || !slices.Contains(p.folders(), "held") || slices.Contains(p.folders(), "0") {
-		t.Errorf("open: %q", p.folders())
+	if n := len(p.Folders()); n != maxOpen || !slices.Contains(p.Folders(), "held") || slices.Contains(p.Folders(), "0") {
+		t.Errorf("open: %q", p.Folders())
 	}
 	held()
-	if err := p.close(); err != nil {
+	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
 	lines := strings.Split(l.take(), ", ")
@@ -173,31 +168,36 @@ func TestProjectsAreFew(t *testing.T) {
 	}
 }
 
-func TestTakeRepository(t *testing.T) {
-	for _, c := range []struct{ in, repository, rest string }{
-		{`{"query":"x","repository":"/src/a"}`, "/src/a", `{"query":"x"}`},
-		{`{"query":"x"}`, "", `{"query":"x"}`},
-		{`{"repository":5}`, "5", `{}`},
-		{`[1]`, "", `[1]`},
-		{``, "", ``},
-	} {
-		if repository, rest := takeRepository(json.RawMessage(c.in)); repository != c.repository || string(rest) != c.rest {
-			t.Errorf("%s: %q %s", c.in, repository, rest)
-		}
+// What is dropped goes at once, unless somebody uses it; what is asked of all is asked of each.
+func TestDroppedProjectsGo(t *testing.T) {
+	l := &log{}
+	p, _ := watched(l)
+	_, held, err := p.Use([]string{"held"})
+	if err != nil {
+		t.Fatal(err)
 	}
-}
-
-// A root is one folder on Windows, however an agent spells its drive.
-func TestPathsOfRootsOnWindows(t *testing.T) {
-	for path, want := range map[string]string{
-		"/C:/src":          `C:\src`,
-		"/c:/src/a b":      `C:\src\a b`,
-		"/C:":              `C:`,
-		"//server/share/x": `\\server\share\x`,
-		"/x":               `\x`,
-	} {
-		if got := windowsPath(path); got != want {
-			t.Errorf("%s: %s; want %s", path, got, want)
+	for _, name := range []string{"a", "b"} {
+		_, done, err := p.Use([]string{name})
+		if err != nil {
+			t.Fatal(err)
 		}
+		done()
+	}
+	var all []string
+	p.Each(func(s stub) { all = append(all, s.name) })
+	if !slices.Equal(all, []string{"held", "a", "b"}) {
+		t.Errorf("each: %q", all)
+	}
+	l.take()
+	for _, name := range []string{"held", "a", "nothing"} {
+		p.Drop([]string{name})
+	}
+	p.closing.Wait()
+	if got := l.take(); got != "close a" {
+		t.Error(got)
+	}
+	held()
+	if err := p.Close(); err != nil {
+		t.Error(err)
 	}
 }

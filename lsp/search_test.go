@@ -339,3 +339,42 @@ func TestRegistrationOfFiles(t *testing.T) {
 		}
 	}
 }
+
+// What a command says by its flags and the folder it is run in, a request says by its params.
+func TestSearchAsACommandDoes(t *testing.T) {
+	e, root := indexedEditor(t, "vscode")
+	ctx := soon(t)
+	for _, r := range search(t, ctx, e, map[string]any{"query": "harvest mode:code", "mode": "docs"}).Results {
+		if r.Path != "notes.md" {
+			t.Errorf("mode docs finds %s", r.Path)
+		}
+	}
+	near := search(t, ctx, e, map[string]any{"query": "harvest", "folder": filepath.Join(root, "barn")})
+	if !slices.Contains(near.Backend, "locality") {
+		t.Errorf("in a folder, the backend is %q", near.Backend)
+	}
+	if err := os.WriteFile(filepath.Join(root, "barn/mill.go"), []byte("package barn\n\n// Millstone grinds.\nfunc Millstone() {}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := search(t, ctx, e, map[string]any{"query": "millstone", "current": true}).Results; len(got) != 1 || got[0].Path != "barn/mill.go" {
+		t.Errorf("what nobody told of is answered %+v", got)
+	}
+	var alike searched
+	if err := e.Call(ctx, "quarry/similar", map[string]any{"code": "func Store() { Harvest(1) }", "query": "-path:store.go", "current": true}, &alike); err != nil || len(alike.Results) == 0 {
+		t.Fatal(alike, err)
+	}
+	for _, r := range alike.Results {
+		if r.Path == "barn/store.go" {
+			t.Error("the filter of quarry/similar leaves barn/store.go")
+		}
+	}
+	for method, params := range map[string]map[string]any{
+		"quarry/search.hybrid":  {"query": "x", "mode": "anything"},
+		"quarry/search.lexical": {"query": "x", "folder": "barn"},
+		"quarry/similar":        {"code": "x := y", "query": "words"},
+	} {
+		if err := e.Call(ctx, method, params, nil); err == nil {
+			t.Errorf("%s takes %v", method, params)
+		}
+	}
+}

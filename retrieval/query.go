@@ -108,10 +108,10 @@ var kinds = []syntax.Kind{
 	syntax.KindVar, syntax.KindConst, syntax.KindType, syntax.KindModule, syntax.KindField, syntax.KindMacro, syntax.KindSection,
 }
 
-var (
-	types = []Type{TypeCode, TypeTest, TypeDoc, TypeConfig, TypeMarkup}
-	modes = []Mode{ModeAll, ModeCode, ModeDocs, ModeSymbols, ModeRecent}
-)
+// Modes are all of them.
+var Modes = []Mode{ModeAll, ModeCode, ModeDocs, ModeSymbols, ModeRecent}
+
+var types = []Type{TypeCode, TypeTest, TypeDoc, TypeConfig, TypeMarkup}
 
 // maxQuery is how much of a query is read, in bytes: many times what anybody types,
 // and what a pasted stack trace says first.
@@ -324,7 +324,7 @@ func (q *Query) note(word string) {
 	case key == "lines":
 		takes = "lines: takes all"
 	case key == "mode":
-		takes = "mode: takes " + oneOf(modes)
+		takes = "mode: takes " + oneOf(Modes)
 	case key == "since":
 		takes = "since: takes a time such as 3h, 2d, 1w, today, yesterday or 2026-01-31"
 	}
@@ -381,7 +381,7 @@ func (q *Query) filter(word string, now time.Time) bool {
 		q.Since = since
 	case "mode":
 		m := Mode(strings.ToLower(value))
-		if not || !slices.Contains(modes, m) {
+		if not || !slices.Contains(Modes, m) {
 			return false
 		}
 		q.Mode = m

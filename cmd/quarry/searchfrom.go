@@ -20,10 +20,6 @@ import (
 	"quarry/retrieval/workspace"
 )
 
-// queryTimeout is how long a command waits for its query to be embedded: the model
-// may have to be loaded first.
-const queryTimeout = 30 * time.Second
-
 // searched is what a command searches in.
 type searched struct {
 	searchable
@@ -55,7 +51,7 @@ func (a *app) openSearch(ctx context.Context, root string, semantic, declared bo
 	defer cancel()
 	bar := &progressBar{app: a, terminal: cli.OnTerminal(a.Stderr), start: time.Now()}
 	w := workspace.New(workspace.Options{
-		StateDir: a.StateDir, Log: a.Log, Brief: true, Scope: scope, WaitLimit: a.WaitLimit(), QueryTimeout: queryTimeout, Project: overview.Answer,
+		StateDir: a.StateDir, Log: a.Log, Brief: true, Scope: scope, WaitLimit: a.WaitLimit(), QueryTimeout: workspace.OnceQueryTimeout, Project: overview.Answer,
 		Progress: func(_ string, p index.Progress, _ func()) { bar.show(p) },
 		Notify:   func(message string) { fmt.Fprintln(a.Stderr, "quarry:", message) },
 	})

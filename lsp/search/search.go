@@ -3,12 +3,14 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +31,9 @@ import (
 type Core interface {
 	// Search asks every root and merges the answers by score.
 	Search(ctx context.Context, req retrieval.Request) (workspace.Answer, error)
+	// Current waits, not for long, until the folders are indexed as they are at the call, and
+	// searches know all of it. missing is what they do not know then, nil if nothing.
+	Current(ctx context.Context) (missing *workspace.Missing, err error)
 	// FindSimilar finds code like a piece of code.
 	FindSimilar(ctx context.Context, req workspace.SimilarRequest) (workspace.Answer, error)
 	// Text is a file as a model or another program may see it.
@@ -114,6 +119,9 @@ type searchParams struct {
 	Diversity    float64          `json:"diversity,omitzero" jsonschema:"0 to 1: trades relevance for difference between results"`
 	TextDocument *wire.DocumentID `json:"textDocument,omitzero" jsonschema:"where the user is; without it nothing is near"`
 	Position     searchPosition   `json:"position,omitzero"`
+	Folder       string           `json:"folder,omitzero" jsonschema:"where a user without a document is, an absolute path: what is below it is near"`
+	Mode         retrieval.Mode   `json:"mode,omitzero" jsonschema:"all, code, docs, symbols or recent, as mode: in the query, over which it wins"`
+	Current      bool             `json:"current,omitzero" jsonschema:"first compare the folders with the index, and wait up to five seconds until what differs is indexed"`
 	// PartialResultToken is a string or an integer.
 	PartialResultToken json.RawMessage `json:"partialResultToken,omitzero" jsonschema:"asks for batches of results by $/progress, as {results}"`
 }
@@ -148,6 +156,7 @@ type searchResponse struct {
 	// NotSearched counts what is not indexed, by reason, where lines were asked for or nothing
 	// was found; and what could not be parsed where a declaration was asked for.
 	NotSearched map[string]int     `json:"not_searched,omitzero" jsonschema:"what is not indexed, by reason, where the query asks for lines or nothing was found, and what could not be parsed where a declaration was asked for"`
+	NothingLeft bool               `json:"nothing_left,omitzero" jsonschema:"the filters leave out every file"`
 	Notes       []string           `json:"notes,omitzero" jsonschema:"which words of the query look like filters and are none"`
 	Timings     map[string]float64 `json:"timings_ms"`
 }
@@ -189,6 +198,10 @@ func (s *Service) search(ctx context.Context, signals retrieval.Signals, p searc
 		return nil, wire.InvalidParams("contextLines is %d, not between 0 and %d", p.ContextLines, maxContextLines)
 	case p.Fusion != "" && p.Fusion != string(retrieval.FusionLinear) && p.Fusion != string(retrieval.FusionRank):
 		return nil, wire.InvalidParams("fusion is %q, neither %q nor %q", p.Fusion, retrieval.FusionLinear, retrieval.FusionRank)
+	case p.Mode != "" && !slices.Contains(retrieval.Modes, p.Mode):
+		return nil, wire.InvalidParams("mode is %q, none of %v", p.Mode, retrieval.Modes)
+	case p.Folder != "" && !filepath.IsAbs(p.Folder):
+		return nil, wire.InvalidParams("folder %q is not an absolute path", p.Folder)
 	}
 	req := retrieval.Request{
 		Query:     retrieval.Parse(p.Query, time.Now()),
@@ -202,10 +215,16 @@ func (s *Service) search(ctx context.Context, signals retrieval.Signals, p searc
 		Declarations: p.Declarations,
 	}
 	p.Filters.addTo(&req.Query.Filter)
+	req.Query.Mode = cmp.Or(p.Mode, req.Query.Mode)
 	jsonrpc2.Async(ctx)
 
 	core := s.core()
+	missing, err := current(&ctx, core, p.Current)
+	if err != nil {
+		return nil, err
+	}
 	answer, err := core.Search(ctx, req)
+	answer.Missing = cmp.Or(missing, answer.Missing)
 	if err != nil {
 		return nil, explainFailure(ctx, err, func(err error) error {
 			if signals != retrieval.SignalsSemantic {
@@ -216,6 +235,16 @@ func (s *Service) search(ctx context.Context, signals retrieval.Signals, p searc
 	}
 	core.Answered(&req.Query, req.Offset+1, answer.Results)
 	return s.respond(ctx, core, answer, req.Query.Notes, p.shown())
+}
+
+// current is Core.Current if that is asked for; the search under ctx then has the patience of a
+// command that asks once.
+func current(ctx *context.Context, core Core, asked bool) (*workspace.Missing, error) {
+	if !asked {
+		return nil, nil
+	}
+	*ctx = workspace.AskedOnce(*ctx)
+	return core.Current(*ctx)
 }
 
 // shownAs is how results are to be shown.
@@ -237,6 +266,7 @@ func (s *Service) respond(ctx context.Context, core Core, answer workspace.Answe
 		Total:       answer.Total,
 		Incomplete:  answer.Missing,
 		NotSearched: answer.NotSearched,
+		NothingLeft: answer.NothingLeft,
 		Notes:       notes,
 		Timings: map[string]float64{
 			"lexical": millis(answer.Timings.Lexical), "meaning": millis(answer.Timings.Semantic), "signals": millis(answer.Timings.Signals),
@@ -276,7 +306,10 @@ func (s *Service) sendPartial(ctx context.Context, token json.RawMessage, result
 
 // whereabouts are where the user is, nil if the client did not say.
 func (s *Service) whereabouts(p searchParams) *retrieval.Position {
-	if p.TextDocument == nil {
+	switch {
+	case p.TextDocument == nil && p.Folder != "":
+		return &retrieval.Position{Folder: p.Folder}
+	case p.TextDocument == nil:
 		return nil
 	}
 	u, err := wire.ParseURI(p.TextDocument.URI)
@@ -409,7 +442,8 @@ func (s *Service) indexStatus(ctx context.Context, _ json.RawMessage) (any, erro
 	return s.core().IndexStatus(ctx)
 }
 
-func (s *Service) indexRebuild(context.Context, json.RawMessage) (any, error) {
+func (s *Service) indexRebuild(ctx context.Context, _ json.RawMessage) (any, error) {
+	jsonrpc2.Async(ctx)
 	s.core().Rebuild()
 	return nil, nil
 }

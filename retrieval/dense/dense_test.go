@@ -205,10 +205,16 @@ func TestAModelThatDoesNotAnswer(t *testing.T) {
 	if len(src.asked) != 1 {
 		t.Errorf("asked %d times", len(src.asked))
 	}
-	now = now.Add(rest)
-	memory.patience, src.embed = time.Minute, answer
-	q, err := ix.Ask(t.Context(), memory, embedtext.Query, "x")
+	// Whoever asks once waits for it all the same.
+	src.embed = answer
+	q, err := ix.Ask(WithPatience(t.Context(), time.Minute), memory, embedtext.Query, "z")
 	if err != nil {
+		t.Fatalf("with patience: %v", err)
+	}
+	q.Release()
+	now = now.Add(rest)
+	memory.patience = time.Minute
+	if q, err = ix.Ask(t.Context(), memory, embedtext.Query, "x"); err != nil {
 		t.Fatalf("after a rest: %v", err)
 	}
 	q.Release()

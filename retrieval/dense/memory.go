@@ -48,14 +48,27 @@ func NewMemory(patience time.Duration) *Memory {
 	return &Memory{patience: patience, now: time.Now, tired: map[string]time.Time{}}
 }
 
+// patienceKey is the key of WithPatience.
+type patienceKey struct{}
+
+// WithPatience has searches under the context it returns wait that long for a model, also for
+// one that kept another search waiting just now.
+func WithPatience(ctx context.Context, patience time.Duration) context.Context {
+	return context.WithValue(ctx, patienceKey{}, patience)
+}
+
 // embed answers the vector of text by the model of set.
 func (m *Memory) embed(ctx context.Context, source Source, set *vectors.Set, input embedtext.InputType, text string) ([]float32, error) {
+	patience, patient := ctx.Value(patienceKey{}).(time.Duration)
+	if !patient {
+		patience = m.patience
+	}
 	if v, busy := m.recall(set, input, text); v != nil {
 		return v, nil
-	} else if busy {
+	} else if busy && !patient {
 		return nil, ErrBusy
 	}
-	within, cancel := context.WithTimeout(ctx, m.patience)
+	within, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	v, err := source.EmbedQuery(within, set, input, text)
 	switch {

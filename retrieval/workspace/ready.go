@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"quarry/index"
+	"quarry/retrieval/dense"
 )
 
 // No answer says that there is nothing while that cannot be known. An answer waits for
@@ -223,6 +224,28 @@ func (w *Workspace) Await(ctx context.Context) (missing *Missing, err error) {
 		}
 	}
 	return w.await(ctx, needWords, wait{asked(ctx), true, w.opts.WaitLimit})
+}
+
+// OnceQueryTimeout is Options.QueryTimeout of commands that ask once: the model may have to be
+// loaded first.
+const OnceQueryTimeout = 30 * time.Second
+
+// AskedOnce has a search under the context it returns wait for its query to be embedded as long
+// as a command's that asks once.
+func AskedOnce(ctx context.Context) context.Context {
+	return dense.WithPatience(ctx, OnceQueryTimeout)
+}
+
+// Current is Await for who asks a process that goes on, and then waits for the graph of files,
+// too: what is answered now, a command would answer that begins now.
+func (w *Workspace) Current(ctx context.Context) (missing *Missing, err error) {
+	if missing, err = w.Await(ctx); missing != nil || err != nil {
+		return missing, err
+	}
+	within, cancel := context.WithTimeout(ctx, w.opts.WaitLimit)
+	defer cancel()
+	w.Link(within)
+	return nil, ctx.Err()
 }
 
 // AwaitDeclared is Await for a request that is OnlyDeclared. Where searches begin with nothing it

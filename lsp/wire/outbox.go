@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// maxOutboxBytes is what a client may leave unread before the connection
+	// maxOutboxBytes is what an editor may leave unread before the connection
 	// is given up.
 	maxOutboxBytes = 256 << 20
 	// FlushTimeout is how long closing waits for a client that does not read.
@@ -21,7 +21,8 @@ var errNotReading = errors.New("the client does not read what the server sends")
 // so neither does the read loop that answers inline. One goroutine, which close
 // waits for, writes what has gathered.
 type outbox struct {
-	w io.Writer
+	w    io.Writer
+	most int // how many bytes may be pending
 
 	mu      sync.Mutex
 	wake    *sync.Cond // signals a change of pending or closing
@@ -31,8 +32,8 @@ type outbox struct {
 	done    chan struct{}
 }
 
-func newOutbox(w io.Writer) *outbox {
-	o := &outbox{w: w, done: make(chan struct{})}
+func newOutbox(w io.Writer, most int) *outbox {
+	o := &outbox{w: w, most: most, done: make(chan struct{})}
 	o.wake = sync.NewCond(&o.mu)
 	go o.run()
 	return o
@@ -42,7 +43,7 @@ func newOutbox(w io.Writer) *outbox {
 func (o *outbox) put(parts ...[]byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.err == nil && len(o.pending) > maxOutboxBytes {
+	if o.err == nil && len(o.pending) > o.most {
 		o.err = errNotReading
 	}
 	if o.err != nil {

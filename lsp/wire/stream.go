@@ -55,6 +55,12 @@ type Stream struct {
 	// strict is set until the first good message where a bad one ends the
 	// connection, however the rest of it could be read.
 	strict bool
+	// anyFirst: the first message need not be initialize.
+	anyFirst bool
+	// most is the largest message that is read, in bytes.
+	most int64
+	// stamp is what each message that is sent begins with, instead of its brace; nil for nothing.
+	stamp []byte
 
 	// body is reused from message to message; jsonrpc2 borrows it until the
 	// next read.
@@ -78,6 +84,15 @@ type Options struct {
 	Strict bool
 	// FirstMessage is how long that may take, 0 for five seconds.
 	FirstMessage time.Duration
+	// AnyFirst has Strict take any whole message as the first: who handles it knows which it
+	// may be, and says so.
+	AnyFirst bool
+	// MaxMessage is the largest message that is read and MaxUnread how much the client may leave
+	// unread, in bytes; 0 for 64 MiB and 256 MiB, which are an editor's.
+	MaxMessage, MaxUnread int
+	// Protocol, if not 0, is the member protocol of every message that is sent. Batches are
+	// refused then: they have no members.
+	Protocol int
 	// Ended is called once, when the peer's side is over.
 	Ended func()
 	// Rewrite changes a good message before anybody sees it.
@@ -88,15 +103,19 @@ type Options struct {
 func NewStream(rwc io.ReadWriteCloser, opts Options) *Stream {
 	src := &source{from: rwc}
 	s := &Stream{
-		rwc:     rwc,
-		src:     src,
-		in:      bufio.NewReaderSize(src, 64<<10),
-		out:     newOutbox(rwc),
-		token:   opts.Token,
-		strict:  opts.Strict || opts.Token != "",
+		rwc:    rwc,
+		src:    src,
+		in:     bufio.NewReaderSize(src, 64<<10),
+		out:    newOutbox(rwc, cmp.Or(opts.MaxUnread, maxOutboxBytes)),
+		most:   int64(cmp.Or(opts.MaxMessage, maxMessageBytes)),
+		token:  opts.Token,
+		strict: opts.Strict || opts.Token != "", anyFirst: opts.AnyFirst,
 		log:     opts.Log,
 		ended:   sync.OnceFunc(opts.Ended),
 		rewrite: opts.Rewrite,
+	}
+	if opts.Protocol != 0 {
+		s.stamp = fmt.Appendf(nil, `{"protocol":%d,`, opts.Protocol)
 	}
 	if s.strict {
 		s.allow(cmp.Or(opts.FirstMessage, firstMessage))
@@ -182,7 +201,7 @@ func (s *Stream) next() ([]byte, error) {
 		}
 		s.token = ""
 	}
-	if header.length > maxMessageBytes {
+	if header.length > s.most {
 		if s.strict {
 			return nil, notLSP("its first message is too large")
 		}
@@ -209,6 +228,9 @@ func (s *Stream) next() ([]byte, error) {
 		return nil, s.refuse(jsonrpc2.ParseError, "the message is not valid JSON")
 	}
 	if trimmed := bytes.TrimLeft(body, " \t\r\n"); trimmed[0] == '[' {
+		if s.stamp != nil {
+			return nil, s.refuse(jsonrpc2.InvalidRequest, "batches are not served: send one message at a time")
+		}
 		if moreThan(trimmed, maxBatch) {
 			return nil, s.refuse(jsonrpc2.InvalidRequest, fmt.Sprintf("the batch is too long: send at most %d messages at once", maxBatch))
 		}
@@ -217,7 +239,7 @@ func (s *Stream) next() ([]byte, error) {
 	}
 	if s.strict {
 		var first struct{ Method string }
-		if err := json.Unmarshal(body, &first); err != nil || first.Method != "initialize" {
+		if err := json.Unmarshal(body, &first); !s.anyFirst && (err != nil || first.Method != "initialize") {
 			return nil, notLSP("its first message is not initialize")
 		}
 		s.strict = false
@@ -346,7 +368,7 @@ func (s *Stream) skip(length int64) error {
 		return err
 	}
 	return s.refuseID(requestID(head), jsonrpc2.InvalidRequest,
-		fmt.Sprintf("the message has %d bytes, more than the limit of %d", length, maxMessageBytes))
+		fmt.Sprintf("the message has %d bytes, more than the limit of %d", length, s.most))
 }
 
 func (s *Stream) refuse(code jsonrpc2.Code, reason string) error {
@@ -394,12 +416,15 @@ func (s *Stream) WriteFrame(_ context.Context, body []byte) (int64, error) {
 }
 
 func (s *Stream) writeBody(body []byte) error {
+	if s.stamp != nil {
+		body = body[1:] // its brace
+	}
 	var head [40]byte
 	h := append(head[:0], contentLength...)
 	h = append(h, ' ')
-	h = strconv.AppendInt(h, int64(len(body)), 10)
+	h = strconv.AppendInt(h, int64(len(s.stamp)+len(body)), 10)
 	h = append(h, "\r\n\r\n"...)
-	return s.out.put(h, body)
+	return s.out.put(h, s.stamp, body)
 }
 
 // Close implements jsonrpc2.Stream: it ends the transport when what was written

@@ -100,6 +100,10 @@ var rooms = map[string][]string{
 	"quarry/lsp/search":   {"quarry/lsp/wire", "quarry/lsp/document", "quarry/lsp/text"},
 	"quarry/lsp/assist":   {"quarry/lsp/wire", "quarry/lsp/document", "quarry/lsp/text"},
 	"quarry/lsp/headless": {"quarry/lsp/text"},
+
+	"quarry/lsp/service":        {"quarry/lsp/wire", "quarry/lsp/document", "quarry/lsp/search", "quarry/lsp/service/client", "quarry/lsp/service/peer"},
+	"quarry/lsp/service/client": {"quarry/lsp/service/peer"},
+	"quarry/lsp/service/peer":   nil,
 }
 
 func TestRooms(t *testing.T) {

@@ -55,6 +55,7 @@ func jsonSchemas(t *testing.T) map[string]*jsonschema.Schema {
 	add("model rm", schemaFor[model.Installed](t))
 	add("report", schemaFor[reportOutput](t))
 	add("search", schemaFor[searchOutput](t))
+	add("serve", schemaFor[serveOutput](t))
 	add("setup", schemaFor[setupListOutput](t), schemaFor[setupAnswer](t), schemaFor[setupModelAnswer](t))
 	add("stats", schemaFor[statsOutput](t), schemaFor[exportOutput](t), schemaFor[forgetOutput](t))
 	add("status", schemaFor[statusOutput](t))

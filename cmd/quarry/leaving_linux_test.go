@@ -74,27 +74,30 @@ func init() { moreCommands = map[string]func(){"quarry-held": held} }
 // notHeld is the exit code of who may not hold calls of the system.
 const notHeld = 77
 
+// leavingStates are what servers are told to end in.
+var leavingStates = map[string]leavingState{
+	"walk":         {held: []int{unix.SYS_GETDENTS64}, at: blockedIn(unix.SYS_GETDENTS64)},
+	"first commit": {held: []int{unix.SYS_PWRITE64, unix.SYS_FSYNC, unix.SYS_FDATASYNC}, at: blockedIn(unix.SYS_PWRITE64)},
+	"commit": {held: []int{unix.SYS_PWRITE64, unix.SYS_FSYNC, unix.SYS_FDATASYNC}, at: blockedIn(unix.SYS_PWRITE64),
+		make: func(t *testing.T, root, state string) {
+			indexBarn(t, root, state)
+			writeAll(t, root, map[string]string{"late.go": "package barn\n\nfunc Late() {}\n"})
+		}},
+	"first index": {make: func(t *testing.T, root, _ string) {
+		files := map[string]string{}
+		addCrates(files, 100, 100)
+		writeAll(t, root, files)
+	}},
+	"embedding": {embeds: true},
+}
+
 // Whoever is told to end is gone, whatever does not end: a walk whose listing never comes, a
 // commit whose write never returns, a first index, a server that never answers what it is
 // asked to embed. The minute only ends a test that fails; bench/start.sh -leaving measures
 // the second.
 func TestLeaving(t *testing.T) {
 	needHeldCalls(t)
-	for name, state := range map[string]leavingState{
-		"walk":         {held: []int{unix.SYS_GETDENTS64}, at: blockedIn(unix.SYS_GETDENTS64)},
-		"first commit": {held: []int{unix.SYS_PWRITE64, unix.SYS_FSYNC, unix.SYS_FDATASYNC}, at: blockedIn(unix.SYS_PWRITE64)},
-		"commit": {held: []int{unix.SYS_PWRITE64, unix.SYS_FSYNC, unix.SYS_FDATASYNC}, at: blockedIn(unix.SYS_PWRITE64),
-			make: func(t *testing.T, root, state string) {
-				indexBarn(t, root, state)
-				writeAll(t, root, map[string]string{"late.go": "package barn\n\nfunc Late() {}\n"})
-			}},
-		"first index": {make: func(t *testing.T, root, _ string) {
-			files := map[string]string{}
-			addCrates(files, 100, 100)
-			writeAll(t, root, files)
-		}},
-		"embedding": {embeds: true},
-	} {
+	for name, state := range leavingStates {
 		for _, way := range []string{"exit", "end of input", "SIGTERM", "SIGHUP", "SIGINT"} {
 			t.Run(name+"/"+way, func(t *testing.T) {
 				t.Parallel()

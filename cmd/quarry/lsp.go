@@ -41,7 +41,7 @@ func (a *app) lspCommand() *cobra.Command {
 			if cli.OnTerminal(a.Stderr) && cli.OnTerminal(a.Stdout) {
 				fmt.Fprintln(a.Stderr, "quarry: waiting for an editor on standard input (end with Ctrl+D). `quarry help` lists the commands.")
 			}
-			a.Serves()
+			a.Serves(cli.ExitFailed)
 			opts := a.serverOptions(false)
 			opts.Ending = a.Ending
 			if code := lsp.Serve(cmd.Context(), standardStreams(a.Stdin, a.Protocol), opts); code != 0 {

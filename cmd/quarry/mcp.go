@@ -53,7 +53,7 @@ func (a *app) mcp(ctx context.Context) (err error) {
 		}, engines.Options{Level: a.SetLogLevel})
 		return served{core.Tools().ForAgent(), core}, nil
 	}
-	a.Serves()
+	a.Serves(cli.ExitFailed)
 	err = mcp.Serve(ctx, mcp.Options{
 		Version: cli.Version(), Definitions: agent.NewToolbox(agent.Parts{}).AllDefinitions(),
 		Folders: []string{here}, Pinned: a.Workspace != "", Open: open, Around: repositoryAround,

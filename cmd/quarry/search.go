@@ -151,7 +151,7 @@ func (a *app) search(ctx context.Context, raw, mode, format string, k, offset in
 	}
 	a.CommandSettings() // prints what is wrong with them: index.exclude may be what is ignored
 	start := time.Now()
-	from, err := a.openSearch(ctx, root, req.WantsSemantic(), req.OnlyDeclared())
+	from, err := a.openSearch(ctx, root, raw, req.WantsSemantic(), req.OnlyDeclared())
 	if err != nil {
 		return err
 	}

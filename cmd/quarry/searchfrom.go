@@ -33,25 +33,34 @@ type searchable interface {
 	FindSimilar(ctx context.Context, req workspace.SimilarRequest) (workspace.Answer, error)
 }
 
-// openSearch begins with what is kept of the workspace's index, and brings that up to date
+// openSearch asks the user's quarry serve, or begins with what is kept of the workspace's index.
+// query is what the user typed of it.
+func (a *app) openSearch(ctx context.Context, root, query string, semantic, declared bool) (*searched, error) {
+	if err := a.Allowed().Refuses(root); err != nil {
+		return nil, err
+	}
+	if a.Scope().Off {
+		return nil, errors.New("index.enabled is false: set it to true in the settings to search")
+	}
+	own := func() (*searched, error) { return a.openIndex(ctx, root, semantic, declared) }
+	if from := (userService{a}).search(ctx, root, query, own); from != nil {
+		return from, nil
+	}
+	return own()
+}
+
+// openIndex begins with what is kept of the workspace's index, and brings that up to date
 // as far as Wait allows; with the vectors there are if semantic search is wanted. Without
 // an index, because this build has no full-text search or its folder is unusable, it reads
 // the workspace itself. declared: all that will be asked is retrieval.Request.OnlyDeclared.
 // What is begun is brought to its end, and closed, behind the answer.
-func (a *app) openSearch(ctx context.Context, root string, semantic, declared bool) (*searched, error) {
-	if err := a.Allowed().Refuses(root); err != nil {
-		return nil, err
-	}
-	scope := a.Scope()
-	if scope.Off {
-		return nil, errors.New("index.enabled is false: set it to true in the settings to search")
-	}
+func (a *app) openIndex(ctx context.Context, root string, semantic, declared bool) (*searched, error) {
 	index.Awaited()
 	within, cancel := context.WithTimeout(ctx, a.WaitLimit())
 	defer cancel()
 	bar := &progressBar{app: a, terminal: cli.OnTerminal(a.Stderr), start: time.Now()}
 	w := workspace.New(workspace.Options{
-		StateDir: a.StateDir, Log: a.Log, Brief: true, Scope: scope, WaitLimit: a.WaitLimit(), QueryTimeout: workspace.OnceQueryTimeout, Project: overview.Answer,
+		StateDir: a.StateDir, Log: a.Log, Brief: true, Scope: a.Scope(), WaitLimit: a.WaitLimit(), QueryTimeout: workspace.OnceQueryTimeout, Project: overview.Answer,
 		Progress: func(_ string, p index.Progress, _ func()) { bar.show(p) },
 		Notify:   func(message string) { fmt.Fprintln(a.Stderr, "quarry:", message) },
 	})
@@ -251,7 +260,7 @@ func (a *app) searchSimilar(ctx context.Context, location, filters, format strin
 		Path: path, StartLine: start, EndLine: end, Filter: query.Filter, Limit: k,
 	}
 	began := time.Now()
-	from, err := a.openSearch(ctx, root, true, false)
+	from, err := a.openSearch(ctx, root, filters, true, false)
 	if err != nil {
 		return err
 	}

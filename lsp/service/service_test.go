@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -503,6 +504,56 @@ func TestClientSpeaksTheProtocol(t *testing.T) {
 			if !reflect.DeepEqual(want, have) {
 				t.Errorf("%s of %s: the client has\n%v\nserved is\n%v", part, method, have, want)
 			}
+		}
+	}
+}
+
+var update = flag.Bool("update", false, "rewrite the generated documents")
+
+// docs/service.schema.json is what the code serves, and docs/service.md names every method.
+func TestServiceDocumentsAreCurrent(t *testing.T) {
+	schemas := map[string]map[string]*jsonschema.Schema{}
+	for method, types := range map[string][3]reflect.Type{
+		client.MethodHello:      {reflect.TypeFor[client.Hello](), reflect.TypeFor[client.Welcome]()},
+		client.MethodAddRoot:    {reflect.TypeFor[client.Root](), reflect.TypeFor[client.Roots]()},
+		client.MethodRemoveRoot: {reflect.TypeFor[client.Root](), reflect.TypeFor[client.Roots]()},
+		client.MethodService:    {nil, reflect.TypeFor[client.Status]()},
+		client.MethodProgress:   {nil, nil, reflect.TypeFor[client.Progress]()},
+	} {
+		schemas[method] = map[string]*jsonschema.Schema{}
+		for i, part := range []string{"params", "result", "notification"} {
+			if types[i] == nil {
+				continue
+			}
+			schema, err := jsonschema.ForType(types[i], &jsonschema.ForOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			schemas[method][part] = schema
+		}
+	}
+	want, err := json.MarshalIndent(schemas, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want = append(want, '\n')
+	path := filepath.Join("..", "..", "docs", "service.schema.json")
+	if *update {
+		if err := os.WriteFile(path, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if have, err := os.ReadFile(path); err != nil || !bytes.Equal(have, want) {
+		t.Errorf("%s is not current (%v): run `go test ./lsp/service -run ServiceDocuments -update`", path, err)
+	}
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "service.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := serving(t).dial(t, client.Options{})
+	for _, method := range append(c.Welcome.Methods, client.MethodProgress) {
+		if !strings.Contains(string(page), "`"+method+"`") {
+			t.Errorf("docs/service.md does not name %s", method)
 		}
 	}
 }

@@ -33,6 +33,7 @@ type Settings struct {
 	Battery     Battery     `json:"battery"`
 	Stats       Stats       `json:"stats"`
 	HTTP        HTTP        `json:"http"`
+	Service     Service     `json:"service"`
 	LogLevel    string      `json:"logLevel" enum:"debug,info,warn,error" doc:"Least severe message written to standard error."`
 }
 
@@ -52,6 +53,12 @@ type Ollama struct {
 type HTTP struct {
 	Address string `json:"address" scope:"user" doc:"Loopback address, such as 127.0.0.1:7997, that serves ghost text as POST /v1/completions, for Zed and other clients of OpenAI's API. If empty, it is not served."`
 	Token   string `json:"token" scope:"user" doc:"API key that such clients must send; at least 16 characters. Without it, nothing is served."`
+}
+
+// Service is how commands and quarry serve find each other.
+type Service struct {
+	Enabled bool   `json:"enabled" scope:"user" doc:"Have quarry search ask quarry serve where that runs. Otherwise, and where it does not answer, the command opens the index itself; the answer is the same."`
+	Socket  string `json:"socket" scope:"user" doc:"Path of the Unix socket of quarry serve, in a folder that only you can enter. If empty, it is serve/socket in quarry's folder for state."`
 }
 
 // Completion tunes ghost text.
@@ -181,6 +188,7 @@ func Default() Settings {
 		Reranker: Reranker{By: "nothing"},
 		Battery:  Battery{Save: true},
 		Stats:    Stats{Keep: true, Trace: true},
+		Service:  Service{Enabled: true},
 		LogLevel: "info",
 	}
 }

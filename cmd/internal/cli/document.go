@@ -107,7 +107,7 @@ func (e *Env) fail(cmd *cobra.Command, args []string, err error) int {
 	case errors.Is(err, ErrUsage) || !e.started: // cobra's errors before that are about flags and arguments
 		code, f = ExitUsage, Failure{misuse, strings.TrimPrefix(err.Error(), "usage: ")}
 		fmt.Fprintf(e.Stderr, "%s: %s\nRun `%s help` for what there is.\n", cmd.Name(), f.Message, cmd.Name())
-	case cmd.Context().Err() != nil && !e.serves.Load(): // by Ctrl-C, or whoever ended it
+	case cmd.Context().Err() != nil && e.ends.Load() == nil: // by Ctrl-C, or whoever ended it
 		code, f.Code = ExitStopped, stopped
 		if errors.Is(err, context.Canceled) {
 			f.Message = stopped

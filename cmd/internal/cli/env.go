@@ -63,8 +63,8 @@ type Env struct {
 	// The process ends soon after that, whatever is still at work; in tests it waits for
 	// all of it.
 	Ending func(code int)
-	serves atomic.Bool
-	said   sync.Map // what was said once
+	ends   atomic.Pointer[int] // the exit code of a server that is told to end, nil for a command
+	said   sync.Map            // what was said once
 
 	held    []byte // the JSON document, which is printed at the end
 	behind  []func()
@@ -105,17 +105,18 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 // stop ends a process that was told to end and does not.
 func (e *Env) stop() {
-	switch {
-	case e.Ending == nil:
-	case e.serves.Load():
-		e.Ending(ExitFailed)
-	default:
-		e.Ending(ExitStopped)
+	if e.Ending == nil {
+		return
 	}
+	code := ExitStopped
+	if served := e.ends.Load(); served != nil {
+		code = *served
+	}
+	e.Ending(code)
 }
 
-// Serves says that this process is an editor's, whose protocol says what its exit code means.
-func (e *Env) Serves() { e.serves.Store(true) }
+// Serves says that this process is a server, and the exit code it has when it is told to end.
+func (e *Env) Serves(code int) { e.ends.Store(&code) }
 
 // share gives root the common flags and streams.
 func (e *Env) share(root *cobra.Command) {

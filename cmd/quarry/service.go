@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"quarry/agent"
+	"quarry/cmd/internal/cli"
+	"quarry/cmd/internal/engines"
+	"quarry/index"
+	"quarry/lsp"
+	"quarry/lsp/service"
+	"quarry/lsp/service/client"
+	"quarry/lsp/settings"
+)
+
+func (a *app) serveCommand() *cobra.Command {
+	var status bool
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve search to agents and commands over a Unix socket",
+		Long: `Serve search of all your repositories from one process, over a Unix socket that only
+you can use, to agents and programs without an editor (docs/service.md), until it is
+told to end (Ctrl-C). quarry search asks it where it runs, and answers the same as
+without it.
+
+A repository is opened when somebody asks for it, kept current, and let go when nobody
+has asked for a quarter of an hour. Nothing is changed, and nothing is sent over a
+network.`,
+		Example: `  quarry serve &
+  quarry serve --status`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if status {
+				return userService{a}.status(cmd.Context())
+			}
+			return userService{a}.serve(cmd.Context())
+		},
+	}
+	cmd.Flags().BoolVar(&status, "status", false, "say whether one runs, and what it serves")
+	return cmd
+}
+
+// userService is the quarry serve of the user, which is this process or another.
+type userService struct{ *app }
+
+// socket is the path of the socket by the settings.
+func (a userService) socket(s settings.Settings) (string, error) {
+	if s.Service.Socket != "" {
+		if !filepath.IsAbs(s.Service.Socket) {
+			return "", fmt.Errorf("service.socket is %q: set it to an absolute path", s.Service.Socket)
+		}
+		return s.Service.Socket, nil
+	}
+	state, err := a.stateFolder()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(filepath.Join(state, "serve", "socket"))
+}
+
+// digest is equal for two processes that answer searches by the same settings and the same
+// indexes.
+func (a userService) digest(s settings.Settings) string {
+	state, err := a.stateFolder()
+	if err == nil {
+		state, err = filepath.Abs(state)
+	}
+	if err != nil {
+		state = ""
+	}
+	raw, err := json.Marshal([]any{state, s.Index, s.Embedding, s.Ollama, s.Reranker})
+	if err != nil {
+		panic(err) // plain values always encode
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(raw))
+}
+
+func (a userService) serve(ctx context.Context) error {
+	s := a.CommandSettings()
+	path, err := a.socket(s)
+	if err != nil {
+		return err
+	}
+	socket, err := service.Listen(ctx, path)
+	if errors.Is(err, service.ErrRuns) {
+		return a.runsAlready(ctx, path)
+	}
+	if err != nil {
+		return fmt.Errorf("quarry serve: %w", err)
+	}
+	index.Responsive()
+	if a.LogLevel == "" {
+		if err := a.SetLogLevel(s.LogLevel); err != nil {
+			return errors.Join(err, socket.Close())
+		}
+	}
+	pipe := newLogPipe(a.Stderr)
+	defer pipe.Close()
+	a.LogTo(pipe)
+	a.Serves(cli.ExitOK)
+	fmt.Fprintf(pipe, "quarry: serving at %s; Ctrl-C ends it\n", path)
+	err = service.Serve(ctx, socket, service.Options{
+		Version: cli.Version(), Log: a.Log,
+		Open: func(folders []string, progress func(client.Progress)) (service.Project, error) {
+			return a.project(folders, progress), nil
+		},
+		Settings: func() string {
+			now, _ := a.Settings()
+			return a.digest(now)
+		},
+		Ended: func() { a.Ending(cli.ExitOK) },
+	})
+	return errors.Join(err, socket.Close())
+}
+
+// project is the engines of some folders, as a service asks them.
+func (a userService) project(folders []string, progress func(client.Progress)) serviceProject {
+	s, _ := a.Settings()
+	return serviceProject{a.Engines(lsp.Start{
+		Settings: s,
+		Roots:    folders,
+		Watch:    true, // no editor tells of changes
+		Notify: func(_ lsp.Severity, _, message string) { // answers say what they lack
+			a.Log.Info(message, "folders", folders)
+		},
+		Job:     func(title string, _ func()) lsp.Job { return service.NewJob(title, progress) },
+		Staging: agent.NewStaging(func() string { return strings.Join(folders, "\n") }, time.Now),
+	}, engines.Options{Level: a.SetLogLevel}), a.app}
+}
+
+type serviceProject struct {
+	*engines.Core
+	app *app
+}
+
+// Configure implements service.Project.
+func (p serviceProject) Configure() error {
+	s, _ := p.app.Settings()
+	return p.Core.Configure(s)
+}
+
+// runningWithin is how long a service has for saying what it is to a user who wants to know.
+const runningWithin = 5 * time.Second
+
+// runsAlready says which quarry serve has the socket. It fails if that one is of no use to this
+// quarry.
+func (a userService) runsAlready(ctx context.Context, socket string) error {
+	ctx, cancel := context.WithTimeout(ctx, runningWithin)
+	defer cancel()
+	conn, err := client.Dial(ctx, socket, client.Options{Hello: client.Hello{Client: "quarry serve"}})
+	if err != nil {
+		return fmt.Errorf("another quarry serve has %s and is of no use here: %w", socket, err)
+	}
+	w := conn.Welcome
+	_ = conn.Close()
+	if w.Version != cli.Version() {
+		return fmt.Errorf("quarry serve of another version (%s) runs already: end its process, %d, and start this one again", w.Version, w.Process)
+	}
+	fmt.Fprintf(a.Stderr, "quarry serve runs already: process %d at %s; `quarry serve --status` says what it serves\n", w.Process, socket)
+	return nil
+}
+
+// serveOutput is the JSON of `quarry serve --status`.
+type serveOutput struct {
+	Running bool   `json:"running"`
+	Socket  string `json:"socket"`
+	// Service is what it says of itself, absent if none runs.
+	Service *client.Status `json:"service,omitempty"`
+}
+
+func (a userService) status(ctx context.Context) error {
+	path, err := a.socket(a.CommandSettings())
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, runningWithin)
+	defer cancel()
+	out := serveOutput{Socket: path}
+	conn, err := client.Dial(ctx, path, client.Options{Hello: client.Hello{Client: "quarry serve --status"}})
+	var st client.Status
+	if err == nil {
+		st, err = conn.Status(ctx)
+		out.Running, out.Service = true, &st
+		_ = conn.Close()
+	}
+	if err != nil && !errors.Is(err, client.ErrNotRunning) {
+		return fmt.Errorf("quarry serve at %s does not say what it serves: %w", path, err)
+	}
+	switch {
+	case a.JSON:
+		return a.PrintJSON(out)
+	case !out.Running:
+		fmt.Fprintf(a.Stdout, "No quarry serve runs. `quarry serve` starts one, at %s.\n", path)
+		return nil
+	}
+	list := func(names []string) string {
+		if len(names) == 0 {
+			return "none"
+		}
+		return strings.Join(names, ", ")
+	}
+	fmt.Fprintf(a.Stdout, "quarry serve runs: process %d, version %s, protocol %d, since %s\n", st.Process, st.Version, st.Protocol, st.Started.Local().Format(time.DateTime))
+	fmt.Fprintf(a.Stdout, "socket            %s\n", inLine(st.Socket))
+	fmt.Fprintf(a.Stdout, "requests answered %s\n", grouped(st.Answered))
+	fmt.Fprintf(a.Stdout, "folders open      %s\n", inLine(list(st.Open)))
+	for _, c := range st.Clients {
+		fmt.Fprintf(a.Stdout, "client            %s: %s\n", inLine(c.Client), inLine(list(c.Roots)))
+	}
+	return nil
+}

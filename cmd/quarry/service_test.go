@@ -1,0 +1,393 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"quarry/cmd/internal/cli"
+	"quarry/lsp/service/client"
+	"quarry/model/modeltest"
+)
+
+// serviceState makes a folder for state, short enough for a socket in it, that all commands of
+// the test use, and answers the socket's path.
+func serviceState(t *testing.T) (socket string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "q")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Setenv("QUARRY_STATE_DIR", dir)
+	return filepath.Join(dir, "serve", "socket")
+}
+
+// serving runs `quarry serve` in this process. stop ends it and answers its exit code.
+func serving(t *testing.T, args ...string) (stop func() int) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	out, stderr := io.Pipe()
+	code := make(chan int, 1)
+	go func() {
+		code <- run(ctx, append([]string{"serve", "--log-level", "error"}, args...), strings.NewReader(""), io.Discard, stderr)
+		stderr.Close()
+	}()
+	lines := bufio.NewReader(out)
+	if line, err := lines.ReadString('\n'); err != nil || !strings.HasPrefix(line, "quarry: serving at ") {
+		t.Fatalf("said %q, %v", line, err)
+	}
+	go io.Copy(io.Discard, lines)
+	ended := false
+	stop = func() int {
+		ended = true
+		cancel()
+		return <-code
+	}
+	t.Cleanup(func() {
+		if !ended {
+			stop()
+		}
+	})
+	return stop
+}
+
+// command runs a command.
+func command(t *testing.T, args ...string) (out, errs string, code int) {
+	t.Helper()
+	var o, e bytes.Buffer
+	code = run(t.Context(), args, strings.NewReader(""), &o, &e)
+	return o.String(), e.String(), code
+}
+
+// serviceStatus is what quarry serve says of itself.
+func serviceStatus(t *testing.T) serveOutput {
+	t.Helper()
+	out, errs, code := command(t, "serve", "--status", "--json")
+	var st serveOutput
+	if err := json.Unmarshal([]byte(out), &st); err != nil || code != 0 {
+		t.Fatal(out, errs, code, err)
+	}
+	return st
+}
+
+// settled is what a search for apples finds when the index has nothing to read any more: files
+// that are as new as the index are read again.
+func settled(t *testing.T, root string) string {
+	t.Helper()
+	for {
+		out, errs, code := command(t, "search", "--workspace", root, "--ollama", noOllama, "--format", "vimgrep", "apples")
+		if code != 0 || out == "" || t.Context().Err() != nil {
+			t.Fatal(code, out, errs)
+		}
+		if errs == "" {
+			return out
+		}
+	}
+}
+
+// timings are what differs from one answer to the next.
+var timings = regexp.MustCompile(`in [0-9.]+ ms by|"timings_ms":\{[^}]*\}`)
+
+// S2: with a service a command answers what it answers without one, byte for byte but for the
+// times.
+func TestSearchByServiceIsTheSame(t *testing.T) {
+	serviceState(t)
+	root := t.TempDir()
+	if err := os.CopyFS(root, os.DirFS(filepath.Join("..", "..", "lsp"))); err != nil {
+		t.Fatal(err)
+	}
+	writeText(t, filepath.Join(root, ".git", "HEAD"), "ref: refs/heads/main\n")
+	model := modeltest.NewServer(t)
+	model.SetModels(modeltest.Model{Name: "letters"})
+	model.ScriptEmbed(countLetters)
+	for _, embeds := range []bool{false, true} {
+		ollama := noOllama
+		if embeds {
+			ollama = model.URL
+		}
+		with := []string{"--ollama", ollama, "--embedding-model", "letters"}
+		index := append([]string{"index"}, with...)
+		if embeds {
+			index = append(index, "--embed")
+		}
+		t.Chdir(root)
+		if out, errs, code := command(t, index...); code != 0 {
+			t.Fatal(out, errs)
+		}
+		stop := serving(t, with...)
+		if embeds { // what is to be embedded is: the service has its vectors before it is compared
+			awaitEmbedded(t, root)
+		}
+		for _, test := range []struct {
+			in   string // folder
+			args []string
+		}{
+			{"", []string{"foo"}},
+			{"", []string{"--json", "foo"}},
+			{"", []string{"RouterGroup"}},
+			{"", []string{"Stream"}},
+			{"", []string{"--json", "-k", "3", "how are messages framed"}},
+			{"wire", []string{"how are messages framed"}},
+			{"document", []string{"--json", "open documents", "-k", "20", "--offset", "2"}},
+			{"", []string{`"Content-Length"`, "type:test"}},
+			{"", []string{"--mode", "lexical", "cancel a request"}},
+			{"", []string{"--mode", "semantic", "cancel a request"}},
+			{"", []string{"--mode", "symbols", "serve"}},
+			{"", []string{"symbol:Serve"}},
+			{"", []string{"--json", "symbol:NoSuchThing"}},
+			{"", []string{`re:func \w+Error`}},
+			{"", []string{"--json", `lines:all "TODO"`}},
+			{"", []string{"lines:all re:func -type:test", "--offset", "10"}},
+			{"", []string{"kind:interface", "path:search"}},
+			{"", []string{"path:nowhere", "x"}},
+			{"", []string{"zzqqxx"}},
+			{"", []string{"lang:nolanguage", "stream"}},
+			{"", []string{"--json", "mode:docs", "settings"}},
+			{"", []string{"what", "is", "this", "repository", "about"}},
+			{"", []string{"--format", "vimgrep", "stream"}},
+			{"", []string{"--format", "quickfix", "stream"}},
+			{"", []string{"--format", "sarif", "stream"}},
+			{"", []string{"--similar", "wire/outbox.go:20-60"}},
+			{"", []string{"--json", "--similar", "wire/outbox.go:20-60", "--", "-path:wire", "lang:go"}},
+			{"", []string{"-k", "500", "stream"}}, // more than a service answers
+			{"", []string{"--mode", "nonsense", "x"}},
+			{"", []string{""}},
+		} {
+			t.Chdir(filepath.Join(root, test.in))
+			args := slices.Concat([]string{"search"}, with, test.args)
+			t.Setenv("QUARRY_SERVICE_ENABLED", "false")
+			out, errs, code := command(t, args...)
+			before := serviceStatus(t).Service.Answered
+			t.Setenv("QUARRY_SERVICE_ENABLED", "true")
+			servedOut, servedErrs, servedCode := command(t, args...)
+			said := func(text string) string { return timings.ReplaceAllString(text, "in T") }
+			if said(out) != said(servedOut) || errs != servedErrs || code != servedCode {
+				t.Errorf("%q in %q: exit %d and %d\n%s%s\nby the service\n%s%s", test.args, test.in, code, servedCode, out, errs, servedOut, servedErrs)
+			}
+			asks := code == 0 && !slices.Contains(test.args, "500")
+			if got := serviceStatus(t).Service.Answered - before; asks && got < 3 { // hello, the search, the status' hello
+				t.Errorf("%q was not asked of the service (%d requests)", test.args, got)
+			}
+		}
+		// What was written a moment ago is found.
+		t.Chdir(root)
+		for i := range 3 {
+			name := fmt.Sprintf("fresh%d_%t.go", i, embeds)
+			writeText(t, filepath.Join(root, name), fmt.Sprintf("package lsp\n\n// Quince%d%t is new.\nfunc Quince%[1]d%[2]t() {}\n", i, embeds))
+			if out, errs, code := command(t, slices.Concat([]string{"search"}, with, []string{"--format", "vimgrep", fmt.Sprintf("Quince%d%t", i, embeds)})...); code != 0 || !strings.Contains(out, name) {
+				t.Errorf("%s: %d %s%s", name, code, out, errs)
+			}
+		}
+		if st := serviceStatus(t); !st.Running || !slices.Equal(st.Service.Open, []string{root}) {
+			t.Errorf("%+v", st)
+		}
+		if code := stop(); code != cli.ExitOK {
+			t.Errorf("exit code %d", code)
+		}
+	}
+}
+
+// awaitEmbedded waits until the service has embedded all of a folder.
+func awaitEmbedded(t *testing.T, root string) {
+	t.Helper()
+	c, err := client.Dial(t.Context(), serviceStatus(t).Socket, client.Options{Hello: client.Hello{Roots: []string{root}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		answer, err := c.Search(t.Context(), client.Search{Query: "how are messages framed", Current: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.Contains(answer.Backend, "vectors") {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-t.Context().Done():
+			t.Fatal("the service has no vectors")
+		}
+	}
+}
+
+// A service that is of no use is as if there were none, and nobody hears of it.
+func TestSearchWithoutAUsefulService(t *testing.T) {
+	socket := serviceState(t)
+	root := barn(t)
+	t.Chdir(root)
+	want := settled(t, root)
+	// answers is a service that answers each message with what is said of it; "" closes the
+	// connection, and what there is no more of is never answered.
+	answers := func(list ...string) func(net.Conn) {
+		return func(conn net.Conn) {
+			in := bufio.NewReader(conn)
+			for _, answer := range list {
+				var n int
+				if _, err := fmt.Fscanf(in, "Content-Length: %d\r\n\r\n", &n); err != nil {
+					return
+				}
+				if _, err := io.CopyN(io.Discard, in, int64(n)); err != nil || answer == "" {
+					return
+				}
+				fmt.Fprintf(conn, "Content-Length: %d\r\n\r\n%s", len(answer), answer)
+			}
+			_, _ = io.Copy(io.Discard, in)
+		}
+	}
+	welcome := func(version string) string {
+		return fmt.Sprintf(`{"protocol":1,"jsonrpc":"2.0","id":1,"result":{"protocol":1,"version":%q,"process":1,"roots":[],"methods":[]}}`, version)
+	}
+	failed := func(code int) string {
+		return fmt.Sprintf(`{"protocol":9,"jsonrpc":"2.0","id":1,"error":{"code":%d,"message":"no","data":{"service":9,"client":1}}}`, code)
+	}
+	result := func(text string) string { return `{"protocol":1,"jsonrpc":"2.0","id":2,"result":` + text + `}` }
+	if err := os.MkdirAll(filepath.Dir(socket), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	patient := [2]time.Duration{helloWithin, servedWithin}
+	defer func() { helloWithin, servedWithin = patient[0], patient[1] }()
+	for name, test := range map[string]struct {
+		serve func(net.Conn)
+		hangs bool // it is waited for
+	}{
+		"hangs":                   {answers(), true},
+		"hangs behind hello":      {answers(welcome(cli.Version())), true},
+		"hangs up":                {func(net.Conn) {}, false},
+		"hangs up behind hello":   {answers(welcome(cli.Version()), ""), false},
+		"garbage":                 {func(c net.Conn) { fmt.Fprint(c, "HTTP/1.1 400 Bad Request\r\n\r\n") }, false},
+		"garbage behind hello":    {answers(welcome(cli.Version()), "{"), false},
+		"another version":         {answers(welcome("0.0.1"), result(`{"results":[],"backend":["lies"]}`)), false},
+		"another protocol":        {answers(failed(client.CodeOtherProtocol)), false},
+		"other settings":          {answers(failed(client.CodeOtherSettings)), false},
+		"an error":                {answers(welcome(cli.Version()), `{"protocol":1,"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"no"}}`), false},
+		"no answer of a search's": {answers(welcome(cli.Version()), result(`"x"`)), false},
+		"incomplete":              {answers(welcome(cli.Version()), result(`{"results":[],"backend":[],"incomplete":{"doing":"indexing"}}`)), false},
+	} {
+		helloWithin, servedWithin = patient[0], patient[1]
+		if test.hangs {
+			helloWithin, servedWithin = 200*time.Millisecond, 10*time.Millisecond
+		}
+		listener, err := net.Listen("unix", socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			for {
+				conn, err := listener.Accept()
+				if err != nil {
+					return
+				}
+				test.serve(conn)
+				conn.Close()
+			}
+		}()
+		if out, errs, code := command(t, "search", "--ollama", noOllama, "--format", "vimgrep", "apples"); out != want || errs != "" || code != 0 {
+			t.Errorf("%s: exit %d, %s%s", name, code, out, errs)
+		}
+		listener.Close()
+		<-ended
+	}
+	writeText(t, socket, "no socket")
+	if out, errs, code := command(t, "search", "--ollama", noOllama, "--format", "vimgrep", "apples"); out != want || errs != "" || code != 0 {
+		t.Errorf("a file: exit %d, %s%s", code, out, errs)
+	}
+	if out, errs, code := command(t, "serve"); code != cli.ExitFailed || !strings.Contains(errs, "in the way, and no socket: remove it") {
+		t.Errorf("serve at a file: exit %d, %s%s", code, out, errs)
+	}
+}
+
+// A second service says which one runs, and --status what it serves.
+func TestServeSaysThatOneRuns(t *testing.T) {
+	socket := serviceState(t)
+	if out, _, code := command(t, "serve", "--status"); code != 0 || out != "No quarry serve runs. `quarry serve` starts one, at "+socket+".\n" {
+		t.Errorf("%d %s", code, out)
+	}
+	if st := serviceStatus(t); st.Running || st.Socket != socket || st.Service != nil {
+		t.Errorf("%+v", st)
+	}
+	stop := serving(t, "--ollama", noOllama)
+	if out, errs, code := command(t, "serve"); code != 0 || out != "" || !strings.HasPrefix(errs, fmt.Sprintf("quarry serve runs already: process %d at %s;", os.Getpid(), socket)) {
+		t.Errorf("a second: %d %s%s", code, out, errs)
+	}
+	root := barn(t)
+	c, err := client.Dial(t.Context(), socket, client.Options{Hello: client.Hello{Client: "an \x1b[31magent", Roots: []string{root}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if answer, err := c.Search(t.Context(), client.Search{Query: "apples", Current: true}); err != nil || len(answer.Results) == 0 {
+		t.Fatalf("%+v, %v", answer, err)
+	}
+	out, errs, code := command(t, "serve", "--status")
+	if code != 0 || errs != "" || strings.Contains(out, "\x1b") {
+		t.Errorf("%d %q%s", code, out, errs)
+	}
+	for _, want := range []string{fmt.Sprintf("quarry serve runs: process %d, version %s, protocol 1, since ", os.Getpid(), cli.Version()), "socket            " + socket, "folders open      " + root, "agent: " + root} {
+		if !strings.Contains(out, want) {
+			t.Errorf("status lacks %q:\n%s", want, out)
+		}
+	}
+	if code := stop(); code != cli.ExitOK {
+		t.Errorf("exit code %d", code)
+	}
+	if _, err := os.Lstat(socket); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the socket stays: %v", err)
+	}
+	t.Setenv("QUARRY_SERVICE_SOCKET", "relative")
+	for _, args := range [][]string{{"serve"}, {"serve", "--status"}} {
+		if _, errs, code := command(t, args...); code != cli.ExitFailed || !strings.Contains(errs, "service.socket is \"relative\": set it to an absolute path") {
+			t.Errorf("%v: %d %s", args, code, errs)
+		}
+	}
+	settled(t, root)
+}
+
+// What the user excludes while a service runs is not found by the next client.
+func TestServeFollowsTheSettings(t *testing.T) {
+	serviceState(t)
+	config := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", config)
+	root := barn(t)
+	serving(t, "--ollama", noOllama)
+	search := func() string {
+		t.Helper()
+		before := serviceStatus(t).Service.Answered
+		out, errs, code := command(t, "search", "--workspace", root, "--ollama", noOllama, "--format", "vimgrep", "apples")
+		if code != 0 {
+			t.Fatal(out, errs)
+		}
+		if got := serviceStatus(t).Service.Answered - before; got < 3 {
+			t.Errorf("the service was asked %d times", got)
+		}
+		return out
+	}
+	if out := search(); !strings.Contains(out, "barn/a.go") || !strings.Contains(out, "notes.md") {
+		t.Error(out)
+	}
+	writeText(t, filepath.Join(config, "quarry", "settings.json"), `{"index":{"exclude":["notes.md"]}}`)
+	if out := search(); !strings.Contains(out, "barn/a.go") || strings.Contains(out, "notes.md") {
+		t.Error(out)
+	}
+}

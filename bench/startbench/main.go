@@ -37,6 +37,7 @@ func main() {
 	previous := flag.String("previous", "", "another binary to measure beside it")
 	files := flag.Int("files", 100_000, "how many files the generated tree has, 0 for none")
 	leave := flag.Bool("leaving", false, "measure only how long a server takes to be gone, in the middle of work")
+	service := flag.Bool("service", false, "measure only what a search costs by itself and by quarry serve")
 	rest := flag.Duration("rest", time.Minute, "how long a server is left alone before its memory at rest is read")
 	flag.Parse()
 	if flag.NArg() != 1 {
@@ -45,6 +46,8 @@ func main() {
 	}
 	tree, err := filepath.Abs(flag.Arg(0))
 	switch {
+	case err == nil && *service:
+		err = served(*quarry, tree, []string{"foo", "how are files watched", `"context deadline exceeded"`})
 	case err == nil && *leave:
 		err = leaving(*quarry, tree, *files)
 	case err == nil:

@@ -31,12 +31,12 @@ func served(quarry, tree string, queries []string) error {
 	}
 	defer os.RemoveAll(state)
 	command := func(service bool, args ...string) *exec.Cmd {
-		cmd := exec.Command(quarry, append(args, "--state-dir", state, "--workspace", tree)...)
+		cmd := exec.Command(quarry, append(args, "--state-dir", state)...)
 		cmd.Env = append(os.Environ(), "OLLAMA_HOST=127.0.0.1:1", "XDG_CONFIG_HOME="+state, "QUARRY_SERVICE_ENABLED="+strconv.FormatBool(service)) // no model, no settings
 		cmd.Dir = tree
 		return cmd
 	}
-	if _, err := run(command(false, "index")); err != nil {
+	if _, err := run(command(false, "index", "--workspace", tree)); err != nil {
 		return err
 	}
 	server := command(true, "serve", "--log-level", "error")
@@ -61,7 +61,7 @@ func served(quarry, tree string, queries []string) error {
 		}
 		for range servedRounds {
 			for _, service := range []bool{false, true} {
-				c, err := run(command(service, "search", q))
+				c, err := run(command(service, "search", "--workspace", tree, q))
 				if err != nil {
 					return err
 				}

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,6 +41,9 @@ network.`,
   quarry serve --status`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if a.Workspace != "" {
+				return fmt.Errorf("%w: --workspace does not go with serve, whose clients say which folders they search", cli.ErrUsage)
+			}
 			if status {
 				return userService{a}.status(cmd.Context())
 			}
@@ -67,8 +72,22 @@ func (a userService) socket(s settings.Settings) (string, error) {
 	return filepath.Abs(filepath.Join(state, "serve", "socket"))
 }
 
-// digest is equal for two processes that answer searches by the same settings and the same
-// indexes.
+// thisBuild is equal for two processes of one binary: two of one version may be of different
+// code. A binary that is replaced while a service runs is another.
+var thisBuild = sync.OnceValue(func() string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d bytes of %d", info.Size(), info.ModTime().UnixNano())
+})
+
+// digest is equal for two processes of one build that answer searches by the same settings and the
+// same indexes.
 func (a userService) digest(s settings.Settings) string {
 	state, err := a.stateFolder()
 	if err == nil {
@@ -77,7 +96,7 @@ func (a userService) digest(s settings.Settings) string {
 	if err != nil {
 		state = ""
 	}
-	raw, err := json.Marshal([]any{state, s.Index, s.Embedding, s.Ollama, s.Reranker})
+	raw, err := json.Marshal([]any{thisBuild(), state, s.Index, s.Embedding, s.Ollama, s.Reranker})
 	if err != nil {
 		panic(err) // plain values always encode
 	}
@@ -158,7 +177,7 @@ func (a userService) runsAlready(ctx context.Context, socket string) error {
 	defer cancel()
 	conn, err := client.Dial(ctx, socket, client.Options{Hello: client.Hello{Client: "quarry serve"}})
 	if err != nil {
-		return fmt.Errorf("another quarry serve has %s and is of no use here: %w", socket, err)
+		return fmt.Errorf("quarry serve runs already and does not answer as it should: end its process, %s, and start this one again (%w)", service.Owner(socket), err)
 	}
 	w := conn.Welcome
 	_ = conn.Close()

@@ -110,7 +110,7 @@ func TestServeAfterAKill(t *testing.T) {
 	if out, errs, code := command(t, "serve", "--status"); code != 0 || !strings.HasPrefix(out, "No quarry serve runs.") {
 		t.Errorf("%d %s%s", code, out, errs)
 	}
-	settled(t, barn(t))
+	settled(t, barn(t), "apples")
 	stop := serving(t, "--ollama", noOllama)
 	if st := serviceStatus(t); !st.Running {
 		t.Errorf("%+v", st)

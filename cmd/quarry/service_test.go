@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"quarry/cmd/internal/cli"
+	"quarry/lsp/service"
 	"quarry/lsp/service/client"
 	"quarry/model/modeltest"
 )
@@ -87,12 +88,12 @@ func serviceStatus(t *testing.T) serveOutput {
 	return st
 }
 
-// settled is what a search for apples finds when the index has nothing to read any more: files
-// that are as new as the index are read again.
-func settled(t *testing.T, root string) string {
+// settled is what a search finds when the index has nothing to read any more: files that are as
+// new as the index are read again.
+func settled(t *testing.T, root, query string) string {
 	t.Helper()
 	for {
-		out, errs, code := command(t, "search", "--workspace", root, "--ollama", noOllama, "--format", "vimgrep", "apples")
+		out, errs, code := command(t, "search", "--workspace", root, "--ollama", noOllama, "--format", "vimgrep", query)
 		if code != 0 || out == "" || t.Context().Err() != nil {
 			t.Fatal(code, out, errs)
 		}
@@ -131,6 +132,7 @@ func TestSearchByServiceIsTheSame(t *testing.T) {
 		if out, errs, code := command(t, index...); code != 0 {
 			t.Fatal(out, errs)
 		}
+		settled(t, root, "foo")
 		stop := serving(t, with...)
 		if embeds { // what is to be embedded is: the service has its vectors before it is compared
 			awaitEmbedded(t, root)
@@ -235,7 +237,7 @@ func TestSearchWithoutAUsefulService(t *testing.T) {
 	socket := serviceState(t)
 	root := barn(t)
 	t.Chdir(root)
-	want := settled(t, root)
+	want := settled(t, root, "apples")
 	// answers is a service that answers each message with what is said of it; "" closes the
 	// connection, and what there is no more of is never answered.
 	answers := func(list ...string) func(net.Conn) {
@@ -361,7 +363,26 @@ func TestServeSaysThatOneRuns(t *testing.T) {
 			t.Errorf("%v: %d %s", args, code, errs)
 		}
 	}
-	settled(t, root)
+	settled(t, root, "apples")
+}
+
+// A service that holds the socket and does not answer is named with its process.
+func TestServeNamesOneThatDoesNotAnswer(t *testing.T) {
+	socket := serviceState(t)
+	held, err := service.Listen(t.Context(), socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	if err := os.Remove(socket); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs, code := command(t, "serve"); code != cli.ExitFailed || !strings.Contains(errs, fmt.Sprintf("does not answer as it should: end its process, %d,", os.Getpid())) {
+		t.Errorf("%d %s", code, errs)
+	}
+	if _, errs, code := command(t, "serve", "--workspace", t.TempDir()); code != cli.ExitUsage || !strings.Contains(errs, "whose clients say which folders") {
+		t.Errorf("%d %s", code, errs)
+	}
 }
 
 // What the user excludes while a service runs is not found by the next client.

@@ -400,6 +400,7 @@ func TestAttacks(t *testing.T) {
 		"before and after":       {frame(status) + frame(hello) + frame(status), "the first request must be quarry/hello"},
 		"an editor's initialize": {frame(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}`), "the first request must be quarry/hello"},
 		"hello without an id":    {frame(`{"jsonrpc":"2.0","method":"quarry/hello","params":{"protocol":1}}`) + frame(status), "the first request must be quarry/hello"},
+		"a name without end":     {frame(strings.Replace(hello, `"protocol":1`, `"protocol":1,"client":"`+strings.Repeat("x", 1000)+`"`, 1)) + frame(status), "a name of 1000 bytes"},
 		"hello of a list":        {frame(`{"jsonrpc":"2.0","id":1,"method":"quarry/hello","params":[1]}`), `"code":-32602`},
 		"garbage":                {"\x00\x01\xffgarbage\r\n\r\n", ""},
 		"a batch":                {frame("[" + hello + "]"), ""},

@@ -32,6 +32,8 @@ const (
 	maxUnread = 32 << 20
 	// maxRunning is how many requests of a client may be under way.
 	maxRunning = 64
+	// maxName is the longest name of a client, in bytes.
+	maxName = 200
 	// maxRoots is how many folders a client may have.
 	maxRoots = 16
 )
@@ -161,17 +163,23 @@ func (c *session) handle(ctx context.Context, req *jsonrpc2.Request) (any, error
 	return jsonrpc2.RawMessage(raw), err
 }
 
-// greet serves MethodHello.
-func (c *session) greet(ctx context.Context, params json.RawMessage) (any, error) {
+// greet serves MethodHello. One that is refused ends the connection.
+func (c *session) greet(ctx context.Context, params json.RawMessage) (result any, err error) {
 	s := c.server
+	defer func() {
+		if err != nil && !c.isGreeted() {
+			c.over.Store(true)
+		}
+	}()
 	var hello client.Hello
 	if err := wire.DecodeParams(params, &hello); err != nil {
-		c.over.Store(!c.isGreeted())
 		return nil, err
 	}
 	if hello.Protocol != client.Protocol {
-		c.over.Store(!c.isGreeted())
 		return nil, c.mismatch(hello.Protocol)
+	}
+	if len(hello.Client) > maxName {
+		return nil, wire.InvalidParams("client is a name of %d bytes: give one of at most %d", len(hello.Client), maxName)
 	}
 	roots, err := rootsOf(hello.Roots)
 	if err != nil {
@@ -192,7 +200,7 @@ func (c *session) greet(ctx context.Context, params json.RawMessage) (any, error
 		return nil, err
 	}
 	if now := s.refresh(); hello.Settings != "" && hello.Settings != now {
-		return refused(jsonrpc2.NewError(client.CodeOtherSettings, "this quarry serve answers by other settings than yours: start it where the environment is the same, or search without it"))
+		return refused(jsonrpc2.NewError(client.CodeOtherSettings, "this quarry serve has other settings than yours, or is another build: start it where the environment is the same, or search without it"))
 	}
 	if len(s.others(nil)) >= maxClients {
 		return refused(jsonrpc2.NewError(errFailed, fmt.Sprintf("%d clients are connected: end one of them", maxClients)))

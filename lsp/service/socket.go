@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/gofrs/flock"
 )
@@ -45,18 +46,39 @@ func Listen(ctx context.Context, path string) (*Socket, error) {
 		return nil, ErrRuns
 	}
 	listener, err := listen(ctx, path)
+	if err == nil {
+		err = os.WriteFile(path+ownerSuffix, []byte(strconv.Itoa(os.Getpid())), 0o600)
+	}
 	if err != nil {
+		if listener != nil {
+			err = errors.Join(err, listener.Close())
+		}
 		return nil, errors.Join(err, lock.Unlock())
 	}
 	return &Socket{path, listener, lock}, nil
 }
 
+// ownerSuffix is behind the socket's path that of a file with the number of the process that
+// serves there.
+const ownerSuffix = ".process"
+
+// Owner is the number of the process that serves at a path where Listen fails with ErrRuns, as
+// far as that can be read, for whoever has to end one that does not answer.
+func Owner(path string) string {
+	text, err := os.ReadFile(path + ownerSuffix)
+	if _, failed := strconv.Atoi(string(text)); err != nil || failed != nil {
+		return "unknown"
+	}
+	return string(text)
+}
+
 // Close removes the socket, unless that is done.
 func (s *Socket) Close() error {
-	if err := s.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
-		return errors.Join(err, s.lock.Unlock())
+	err := s.listener.Close()
+	if errors.Is(err, net.ErrClosed) {
+		err = nil
 	}
-	return s.lock.Unlock()
+	return errors.Join(err, os.Remove(s.path+ownerSuffix), s.lock.Unlock())
 }
 
 func listen(ctx context.Context, path string) (net.Listener, error) {

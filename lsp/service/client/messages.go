@@ -30,13 +30,14 @@ const (
 // Hello is what a client says first.
 type Hello struct {
 	Protocol int    `json:"protocol" jsonschema:"the version of the protocol that the client speaks"`
-	Client   string `json:"client,omitzero" jsonschema:"what the client is called"`
+	Client   string `json:"client,omitzero" jsonschema:"what the client is called, at most 200 bytes"`
 	// Roots are added as by MethodAddRoot.
 	Roots []string `json:"roots,omitzero" jsonschema:"folders to serve, absolute paths, as by quarry/index.addRoot"`
 	// ShowDocument: the client answers window/showDocument, so that it can be asked to open.
 	ShowDocument bool `json:"showDocument,omitzero" jsonschema:"the client answers window/showDocument, by which quarry/open.atSpan opens a file"`
-	// Settings has the service refuse a client whose settings are others: the command line's.
-	Settings string `json:"settings,omitzero" jsonschema:"refuse the client unless the service's settings have this digest, as quarry search asks"`
+	// Settings has the service refuse a client whose settings, or build, are others: the command
+	// line's.
+	Settings string `json:"settings,omitzero" jsonschema:"refuse the client unless settings and build of the service have this digest, as quarry search asks"`
 }
 
 // Welcome is the answer to a Hello.

@@ -30,7 +30,7 @@ func TestUnknownCommands(t *testing.T) {
 		args string
 		says string // in standard error; "" if the command exists
 	}{
-		{"serch", `unknown command "serch"; did you mean ` + "`quarry search`?"},
+		{"serch", `unknown command "serch"; did you mean ` + "`quarry search` or `quarry serve`?"},
 		{"serch words", "`quarry search`"},
 		{"serch --help", "`quarry search`"},
 		{"--help serch", "`quarry search`"},

@@ -14,7 +14,7 @@ var Meant = map[string][]string{
 	"find": {"search"}, "grep": {"search"}, "query": {"search", "ask"}, "symbols": {"search"}, "lookup": {"search"},
 	"install": {"setup"}, "init": {"setup", "index"}, "config": {"setup", "model"}, "configure": {"setup"},
 	"build": {"index"}, "reindex": {"index"}, "update": {"index"}, "scan": {"index"},
-	"server": {"lsp", "mcp"}, "serve": {"lsp", "mcp"}, "start": {"lsp"}, "stdio": {"lsp"},
+	"server": {"lsp", "mcp", "serve"}, "daemon": {"serve"}, "start": {"lsp"}, "stdio": {"lsp"},
 	"chat": {"ask"}, "fix": {"explain"}, "why": {"explain"}, "pull": {"model"}, "models": {"model"}, "ollama": {"model", "doctor"},
 }
 

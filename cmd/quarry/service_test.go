@@ -232,6 +232,20 @@ func awaitEmbedded(t *testing.T, root string) {
 	}
 }
 
+// patience is what helloWithin and servedWithin are outside of tests.
+var patience = [2]time.Duration{helloWithin, servedWithin}
+
+// A command waits for a service no longer than docs/service.md says.
+func TestPatienceWithAService(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "service.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if patience != [2]time.Duration{50 * time.Millisecond, time.Second} || !strings.Contains(string(page), "within 50 ms") || !strings.Contains(string(page), "takes longer than a second") {
+		t.Errorf("a command waits %v", patience)
+	}
+}
+
 // A service that is of no use is as if there were none, and nobody hears of it.
 func TestSearchWithoutAUsefulService(t *testing.T) {
 	socket := serviceState(t)

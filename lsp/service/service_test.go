@@ -35,6 +35,18 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type project struct {
 	*workspace.Workspace
 	closed func()
+	hold   <-chan struct{} // if not nil, searches wait until it is closed
+}
+
+func (p project) Search(ctx context.Context, req retrieval.Request) (workspace.Answer, error) {
+	if p.hold != nil {
+		select {
+		case <-p.hold:
+		case <-ctx.Done():
+			return workspace.Answer{}, ctx.Err()
+		}
+	}
+	return p.Workspace.Search(ctx, req)
 }
 
 func (project) Answered(*retrieval.Query, int, []workspace.Result) {}
@@ -45,7 +57,8 @@ func (p project) Close() error                                     { p.Workspace
 // served is a service that runs in this process.
 type served struct {
 	socket string
-	stop   func() error // ends it
+	stop   func() error  // ends it
+	hold   chan struct{} // of its projects
 
 	mu       sync.Mutex
 	log      []string // what was opened and closed; guarded by mu
@@ -80,9 +93,11 @@ func socketDir(t *testing.T) string {
 	return dir
 }
 
-func serving(t *testing.T) *served {
+func serving(t *testing.T) *served { return servingWith(t, nil) }
+
+func servingWith(t *testing.T, hold chan struct{}) *served {
 	t.Helper()
-	s := &served{socket: filepath.Join(socketDir(t), "s"), settings: "these"}
+	s := &served{socket: filepath.Join(socketDir(t), "s"), settings: "these", hold: hold}
 	ctx, cancel := context.WithCancel(context.Background())
 	socket, err := service.Listen(ctx, s.socket)
 	if err != nil {
@@ -108,7 +123,7 @@ func serving(t *testing.T) *served {
 					}
 				}})
 				w.SetRoots(folders)
-				return project{w, func() { s.note("close %s", name) }}, nil
+				return project{w, func() { s.note("close %s", name) }, s.hold}, nil
 			},
 			Settings: func() string {
 				s.mu.Lock()
@@ -445,6 +460,56 @@ func TestAttacks(t *testing.T) {
 	}
 	if err := s.stop(); err != nil { // with all of them connected
 		t.Error(err)
+	}
+}
+
+// A client waits for answers before it asks on and on; what it gave up is free again.
+func TestTooManyRequests(t *testing.T) {
+	hold := make(chan struct{})
+	s := servingWith(t, hold)
+	conn := s.raw(t)
+	ask := func(id int, method, params string) {
+		_, _ = io.WriteString(conn, frame(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, id, method, params)))
+	}
+	in := bufio.NewReader(conn)
+	answered := func() string {
+		t.Helper()
+		for {
+			var n int
+			if _, err := fmt.Fscanf(in, "Content-Length: %d\r\n\r\n", &n); err != nil {
+				t.Fatal(err)
+			}
+			body := make([]byte, n)
+			if _, err := io.ReadFull(in, body); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Contains(body, []byte(client.MethodProgress)) {
+				return string(body)
+			}
+		}
+	}
+	root, err := json.Marshal(barn(t, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask(0, client.MethodHello, fmt.Sprintf(`{"protocol":1,"roots":[%s]}`, root))
+	answered()
+	const most = 64
+	for i := range most + 1 {
+		ask(i+1, "quarry/search.hybrid", `{"query":"harvest"}`)
+	}
+	if got := answered(); !strings.Contains(got, `"id":65,"error"`) || !strings.Contains(got, "64 requests are under way") {
+		t.Errorf("the first answer is %s", got)
+	}
+	_, _ = io.WriteString(conn, frame(`{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":7}}`))
+	if got := answered(); !strings.Contains(got, `"id":7,"error"`) {
+		t.Errorf("a request that was given up: %s", got)
+	}
+	close(hold)
+	for range most - 1 {
+		if got := answered(); !strings.Contains(got, `"result"`) {
+			t.Errorf("answered %s", got)
+		}
 	}
 }
 

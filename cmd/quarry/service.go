@@ -35,8 +35,7 @@ told to end (Ctrl-C). quarry search asks it where it runs, and answers the same 
 without it.
 
 A repository is opened when somebody asks for it, kept current, and let go when nobody
-has asked for a quarter of an hour. Nothing is changed, and nothing is sent over a
-network.`,
+has asked for a quarter of an hour. No file is changed, and no secret is read.`,
 		Example: `  quarry serve &
   quarry serve --status`,
 		Args: cobra.NoArgs,

@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -122,5 +123,43 @@ func TestASmallModelChooses(t *testing.T) {
 	r, err := c.AskWithin(t.Context(), agent.Question{Text: "Where is stock taken out when something is reserved?"}, 10*time.Minute, ask.Watch{})
 	if err != nil || r.Unfounded || asked != 1 || len(r.Citations) != 1 || r.Citations[0] != (agent.Citation{Path: "inventory/stock.go", StartLine: 42, EndLine: 51}) {
 		t.Errorf("asked %d times: %+v, %v", asked, r, err)
+	}
+}
+
+// A model of few parameters copies the example of a diff: it is asked for the declaration, whole,
+// which becomes the smallest change.
+func TestASmallModelWritesDeclarations(t *testing.T) {
+	root, err := filepath.Abs(filepath.Join("..", "..", "testdata", "golden", "workspace"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(root, "inventory", "stock.go")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := strings.Replace(string(text), "it.Count -= count\n", "it.Count -= counts\n", 1)
+	at := strings.Index(broken, "counts\n")
+	from := strings.Index(broken, "// Reserve takes")
+	whole := broken[from : from+strings.Index(broken[from:], "\n}\n")+2]
+	for size, small := range map[float64]bool{1.5e9: true, 8e9: false} {
+		server := modeltest.NewServer(t)
+		server.SetModels(modeltest.Model{Name: modeltest.DefaultModel, Parameters: size})
+		server.Script(func(r modeltest.Request) modeltest.Answer {
+			if r.NumPredict() == 1 || !strings.Contains(r.Prompt, "<|start_of_role|>") {
+				return modeltest.Answer{Pieces: []string{" "}}
+			}
+			if declaration := strings.Contains(r.Prompt, "the one declaration (a function, method or type) that changes, whole"); declaration != small {
+				t.Errorf("%g parameters: asked for a declaration: %t", size, declaration)
+			}
+			return modeltest.Answer{Pieces: []string{"It is called count (inventory/stock.go:42-51).\n\n```go\n", strings.Replace(whole, "counts", "count", 1), "\n```\n"}}
+		})
+		p, err := askCore(t, server.URL, "golden", "workspace").Fix(t.Context(), agent.Problem{
+			Location: agent.Location{Document: agent.Document{Path: path, Language: "go", Text: broken}, Start: at, End: at + len("counts")},
+			Severity: agent.SeverityError, Source: "compiler", Message: "undefined: counts",
+		})
+		if small && (err != nil || len(p.Files) != 1) {
+			t.Errorf("%+v, %v", p, err)
+		}
 	}
 }

@@ -63,7 +63,30 @@ func (w *witness) Call(ctx context.Context, name string, args json.RawMessage) a
 
 // Fix implements assist.Assistant.
 func (c *Core) Fix(ctx context.Context, p agent.Problem) (agent.Proposal, error) {
-	return c.Assistant(c, Assisting{}).Fix(workspace.Question(ctx), p)
+	how := Assisting{}
+	small, err := c.isSmall(ctx)
+	if err != nil {
+		return agent.Proposal{}, err
+	}
+	if small { // it copies the example of a diff (bench/models.md)
+		how.Form = diagnostics.Whole
+	}
+	return c.Assistant(c, how).Fix(workspace.Question(ctx), p)
+}
+
+// isSmall answers whether the model is one of few parameters, which decides how it is asked.
+// Nobody knows before its server was looked at; what is wrong with that is said by who asks it.
+func (c *Core) isSmall(ctx context.Context) (bool, error) {
+	c.mu.Lock()
+	runtime := c.engines.runtime
+	c.mu.Unlock()
+	if runtime == nil {
+		return false, nil
+	}
+	if err := runtime.WaitReady(ctx); err != nil && ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	return runtime.Small(), nil
 }
 
 // Refactor implements assist.Assistant.
@@ -207,16 +230,11 @@ func (c *Core) locations(ctx context.Context, q agent.Question, most int) (found
 // assistant's own if 0.
 func (c *Core) AskWithin(ctx context.Context, q agent.Question, limit time.Duration, w ask.Watch) (ask.Report, error) {
 	c.mu.Lock()
-	contextTokens, runtime := c.engines.settings.Ollama.ContextSize, c.engines.runtime
+	contextTokens := c.engines.settings.Ollama.ContextSize
 	c.mu.Unlock()
-	small := false
-	if runtime != nil {
-		// How the model is asked depends on what it is, which nobody knows before its server
-		// was looked at. What is wrong with that is said by who asks it.
-		if err := runtime.WaitReady(ctx); err != nil && ctx.Err() != nil {
-			return ask.Report{}, ctx.Err()
-		}
-		small = runtime.Small()
+	small, err := c.isSmall(ctx)
+	if err != nil {
+		return ask.Report{}, err
 	}
 	show := w.Step
 	w.Step = func(s loop.Step) {

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
+import { notRunning } from './assist';
 import type { Choice } from './status';
 
 /**
@@ -8,7 +9,14 @@ import type { Choice } from './status';
  * @param client answers the client of now
  */
 export async function chooseForModels(client: () => LanguageClient | undefined): Promise<void> {
-  const run = (command: string, ...args: string[]) => client()?.sendRequest('workspace/executeCommand', { command, arguments: args });
+  const run = async (command: string, ...args: string[]) => {
+    const to = client();
+    if (!to?.isRunning()) {
+      void vscode.window.showInformationMessage(notRunning);
+      return;
+    }
+    await to.sendRequest('workspace/executeCommand', { command, arguments: args });
+  };
   const choices: Choice[] = [
     { label: '$(list-flat) Show the installed models', run: () => run('quarry.listModels') },
     { label: '$(sparkle) Set up the models that suit this machine', run: () => run('quarry.setupModel') },
@@ -25,7 +33,7 @@ export async function chooseForModels(client: () => LanguageClient | undefined):
   await chosen?.run?.();
 }
 
-type Run = (command: string, ...args: string[]) => Promise<unknown> | undefined;
+type Run = (command: string, ...args: string[]) => Promise<void>;
 
 async function fetchModel(run: Run): Promise<void> {
   const name = await vscode.window.showInputBox({ title: 'quarry: fetch a model', prompt: 'Its name in Ollama\'s library, such as granite4.1:3b' });

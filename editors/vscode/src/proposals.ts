@@ -6,6 +6,7 @@ import * as vscode from 'vscode';
 import type { LanguageClient, StaticFeature } from 'vscode-languageclient/node';
 import { columnOf } from './assist';
 import { mayBeTyped, Typing } from './typing';
+import { inMessage } from './words';
 
 /** The params of `quarry/proposal`; docs/protocol.md says more. */
 interface Params {
@@ -158,7 +159,7 @@ export class Proposals implements vscode.Disposable {
       this.forget(p.client, p.params.id);
     }
     if (message) {
-      void vscode.window.showWarningMessage(message);
+      void vscode.window.showWarningMessage(inMessage(message));
     }
   }
 
@@ -208,8 +209,7 @@ function isOf({ input }: vscode.Tab, id: string): boolean {
 function ask({ reason, basis }: Params, discard: () => void): () => void {
   let hide = () => {};
   const done = new Promise<void>((resolve) => { hide = resolve; });
-  // No links but these two: what a model wrote is shown as text. A message has no form for code either.
-  const why = `${reason} ${basis}`.replaceAll('](', '] (').replaceAll(/`([^`]*)`/g, '$1');
+  const why = inMessage(`${reason} ${basis}`); // no links but these two: what a model wrote is shown as text
   const first = process.platform === 'darwin' ? 'Ctrl+Q' : 'Alt+Q'; // as in package.json
   const title = `${why} [Apply this change](command:quarry.vscode.applyChange) (${first} A) or [discard it](command:quarry.vscode.discardChange) (${first} D).`;
   void vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title, cancellable: 'Discard' as unknown as boolean }, (progress, cancelled) => {

@@ -7,6 +7,7 @@ import { look, short } from '../src/look.ts';
 import { effective } from '../src/layers.ts';
 import { onPath, serverPlaces } from '../src/onpath.ts';
 import { mayBeTyped, Typing } from '../src/typing.ts';
+import { inMessage } from '../src/words.ts';
 
 test('an answer near to a keystroke does not count, and nothing is shown before a pause', () => {
   let now = 5000;
@@ -123,4 +124,13 @@ test('long names leave room in the status bar for what stands behind them', () =
   ]) {
     assert.equal(short(text), shown);
   }
+});
+
+test('words of others make no link of a message, nor become the label of one behind them', () => {
+  const link = /\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)/gi; // as VS Code finds them
+  for (const words of ['[a](command:x)', '[a]`(command:x)`', '[`a`](command:x)', '[a``](command:x)', '`[a]`(command:x)', 'see [the documentation', '[[a](command:x)', 'a](command:x)', '[a] (command:x)']) {
+    const found = [...`${inMessage(words)} [Apply](command:apply) or [discard](command:discard).`.matchAll(link)].map((m) => m[1]);
+    assert.deepEqual(found, ['Apply', 'discard'], words);
+  }
+  assert.equal(inMessage('`items[0]` is (one)'), 'items［0］ is (one)');
 });

@@ -329,8 +329,22 @@ var (
 // onceWords begin or join something, so that none follows itself.
 var onceWords = wordSet(`and as async await break case catch class const continue def defer del delete elif else enum export extends
 	fn for foreach from func function global if implements import in include insert instanceof interface is lambda let match namespace new
-	nonlocal or package private protected public raise return select static struct switch then throw trait try update use using val
+	mut nonlocal or package private protected public raise return select static struct switch then throw trait try update use using val
 	var when where while with yield`)
+
+// shortWords are those that are too short for most rules, and begin no name when they follow their first letter.
+var shortWords = wordSet("do echo if is my of print pub")
+
+// argument is what may follow the word that a statement begins with.
+var argument = regexp.MustCompile(`^ (?:[\pL\d_$"'*&(-]|/[^/*])`)
+
+// beginsTwice tells of a line of one word, a keyword or a command, that the answer says again
+// before what it is about: assert, pub, echo. A field may be called as its type is, but hardly has
+// anything behind it; and what the file says twice may be said so again, as "long long" is.
+func (s *cursorContext) beginsTwice(line, word, rest string) bool {
+	return s.lang.Content == lang.Code && strings.TrimSpace(line) == word && strings.ToLower(word) == word && word != "long" &&
+		argument.MatchString(rest) && !s.says(word+" "+word)
+}
 
 // again tells whether an answer begins with what is typed.
 type again uint8
@@ -366,6 +380,9 @@ func (s *cursorContext) lastPiece(lead, text string, literal bool) (string, agai
 		}
 		if word == "not" && !literal {
 			return "", unclear // two make a truth value of what follows
+		}
+		if !literal && s.beginsTwice(line, word, text[len(word):]) {
+			return word, saidAgain
 		}
 	case lead == "" && word != "" && strings.HasPrefix(text, numberAt(line)):
 		if number := numberAt(line); !literal && !isPattern(number, text[len(number):]) {
@@ -403,6 +420,8 @@ func (s *cursorContext) wordAgain(word, next string, literal bool) again {
 		if onceWords[word] {
 			return saidAgain
 		}
+	case !literal && len(word) == 1 && (onceWords[next] || shortWords[next]): // } else i, and then if
+		return saidAgain
 	case len(next) < minEcho || isGroups(word, next, literal):
 	case s.hasWord(next):
 		if literal {

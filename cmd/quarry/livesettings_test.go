@@ -51,6 +51,8 @@ var shownElsewhere = map[string]string{
 	"battery.save":        "cmd/internal/engines TestSettingsBehindTheWireAreLive",
 	"stats.keep":          "TestStatisticsAreLive",
 	"stats.trace":         "TestTheTraceIsLive",
+	"service.enabled":     "TestServeFollowsTheSettings",
+	"service.socket":      "TestServeSaysThatOneRuns",
 }
 
 // liveServers are the model servers of the settings, all of which know the same models.

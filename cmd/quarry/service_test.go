@@ -425,4 +425,14 @@ func TestServeFollowsTheSettings(t *testing.T) {
 	if out := search(); !strings.Contains(out, "barn/a.go") || strings.Contains(out, "notes.md") {
 		t.Error(out)
 	}
+	idle := serviceStatus(t).Service.Answered
+	idle = serviceStatus(t).Service.Answered - idle // what asking for it counts
+	writeText(t, filepath.Join(config, "quarry", "settings.json"), `{"service":{"enabled":false}}`)
+	before := serviceStatus(t).Service.Answered
+	if out, errs, code := command(t, "search", "--workspace", root, "--ollama", noOllama, "--format", "vimgrep", "apples"); code != 0 || !strings.Contains(out, "notes.md") {
+		t.Error(out, errs)
+	}
+	if got := serviceStatus(t).Service.Answered - before; got != idle {
+		t.Errorf("a service that is not wanted was asked: %d, and %d without a search", got, idle)
+	}
 }

@@ -70,7 +70,7 @@ func TestNoCommandPrintsWhatSteersTheTerminal(t *testing.T) {
 		{"man", "d.go/" + hostile}, {"complete", "d.go:4:8"}, {"complete", "--show-prompt", "d.go:4:8"}, {"complete", name + ":9:9"},
 		{"complete", name + ":4:16"}, {"ask", "how does it retry"}, {"ask", "--trace", "--about", name + ":3-4", "how"}, {"explain", "d.go:4"}, {"explain", "--message", hostile, name + ":4"},
 		{"report"}, {"report", "--outline", "--prompt", "c.md"}, {"report", "--prompt", hostile}, {"report", "--repo", hostile}, {"report", "--json"}, {"stats"}, {"stats", "--json"}, {"doctor"}, {"doctor", "--model", hostile}, {"demo", hostile}, {"demo"}, {hostile}, {"search", "--" + hostile}, {"--workspace", root + hostile, "status"}, {"version"}, {"help", hostile},
-		{"--log-level", "debug", "search", "retry"}, {"--log-level", hostile, "status"}, {"--ollama", hostile, "status"}, {"lsp", "--" + hostile}, {"lsp", "--listen", hostile}, {"mcp", hostile},
+		{"--log-level", "debug", "search", "retry"}, {"--log-level", hostile, "status"}, {"--ollama", hostile, "status"}, {"lsp", "--" + hostile}, {"lsp", "--listen", hostile}, {"mcp", hostile}, {"serve", hostile}, {"serve", "--status"},
 		{"model"}, {"model", "status"}, {"model", "list"}, {"model", "catalogue"}, {"model", "use", hostile}, {"model", "verify", hostile}, {"model", "pull", hostile}, {"model", "fetch", hostile},
 		{"model", "pull"}, {"model", "pull", "b" + hostile}, {"model", "import", "m.gguf", hostile}, {"model", "import", hostile}, {"model", "rm", hostile, "--yes"}, {"model", "clean", "--yes"},
 		with(evil, "model"), with(evil, "model", "list"), with(evil, "model", "status"), with(evil, "model", "use", "a"+hostile), with(evil, "model", "verify", "a"+hostile), with(evil, "model", "pull", "x", "--yes"),

@@ -150,7 +150,7 @@ func stripEcho(s *cursorContext, text string) string {
 				return rest
 			}
 		case i > 0:
-			if !inWord || lead != "" || isWord(typed[i-1]) || !startsName(echo) {
+			if !inWord || lead != "" || isWord(typed[i-1]) || !startsName(echo) && !beginsPath.MatchString(echo) {
 				continue
 			}
 			if literal && (rest == "" || !isWord(rest[0]) || strings.ContainsAny(echo, "0123456789")) {
@@ -334,6 +334,9 @@ var onceWords = wordSet(`and as async await break case catch class const continu
 
 // shortWords are those that are too short for most rules, and begin no name when they follow their first letter.
 var shortWords = wordSet("do echo if is my of print pub")
+
+// beginsPath begins a path relative to a file or a folder.
+var beginsPath = regexp.MustCompile(`^\.{1,2}/[\pL\d_]`)
 
 // argument is what may follow the word that a statement begins with.
 var argument = regexp.MustCompile(`^ (?:[\pL\d_$"'*&(-]|/[^/*])`)

@@ -54,6 +54,8 @@ var reviewed = []fill{
 	{"a word that makes", "java", "    A a = new ‸\n", "new A();", "    A a = new A();\n"},
 	{"a word that joins", "sql", "SELECT a FROM b WHERE c AND ‸\n", "AND d", "SELECT a FROM b WHERE c AND d\n"},
 	{"a word that turns", "python", "if not ‸\n", "not x:", "="},
+	{"a path in a string", "javascript", "import a from './ut‸';\n", "./utils'", "import a from './utils';\n"},
+	{"a path above in a string", "typescript", "import a from '../li‸';\n", "../lib/a'", "import a from '../lib/a';\n"},
 	{"a word that claims", "python", "    assert ‸\n", "assert x", "    assert x\n"},
 	{"a word that shows", "rust", "pub ‸\n", "pub fn f() {}", "pub fn f() {}\n"},
 	{"a word that changes", "rust", "    let mut ‸\n", "mut x = 1;", "    let mut x = 1;\n"},

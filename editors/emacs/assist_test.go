@@ -72,6 +72,12 @@ func (h *held) words(n int) {
 
 func openShop(t *testing.T, init string) shop {
 	t.Helper()
+	return openShopOn(t, editor{init: init})
+}
+
+// openShopOn is openShop on the screen that e says.
+func openShopOn(t *testing.T, e editor) shop {
+	t.Helper()
 	model := modeltest.NewServer(t)
 	open := make(chan struct{})
 	close(open)
@@ -80,7 +86,8 @@ func openShop(t *testing.T, init string) shop {
 	model.Script(func(r modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{Pieces: editortest.ShopAnswer(r.Prompt), Gate: *gate.Load()}
 	})
-	term, file := start(t, editor{file: "shop.go", text: editortest.Shop, init: init, model: model.URL, line: 11})
+	e.file, e.text, e.model, e.line = "shop.go", editortest.Shop, model.URL, 11
+	term, file := start(t, e)
 	return shop{term, t, file, func() *held {
 		closed := make(chan struct{})
 		gate.Store(&closed)
@@ -440,17 +447,16 @@ func TestCodeActionsWithEglot(t *testing.T) {
 func TestStatus(t *testing.T) {
 	for name, init := range map[string]string{"lsp-mode": lspMode(t) + goMode, "eglot": eglot(t) + goMode} {
 		t.Run(name, func(t *testing.T) {
-			term, _ := start(t, editor{file: "shop.go", text: editortest.Shop, init: init, model: "127.0.0.1:1", line: 11})
-			term.WaitForText("quarry: no model") // in the mode line
+			term, _ := start(t, editor{file: "shop.go", text: editortest.Shop, init: init, model: "127.0.0.1:1", line: 11, columns: 80, rows: 24})
+			term.WaitForText("quarry! (") // in the mode line, before the modes
 			term.Press("C-c", "q", "s")
 			term.WaitFor("status", func(screen editortest.Screen) bool { // which is not drawn all at once
 				return screen.Contains("What still works") && screen.Contains("Ollama does not answer") && screen.Contains("Until then ghost text is copied")
 			})
 			term.Type("What st")
 			term.Press("Tab", "Enter")
-			term.WaitForText("Without a model")
-			term.WaitFor("code beside what search does", func(screen editortest.Screen) bool {
-				return screen.Contains("Search finds code") && screen.Contains("n += it.Counts")
+			term.WaitFor("code beside the page's beginning", func(screen editortest.Screen) bool {
+				return screen.Contains("Without a model") && screen.Contains("n += it.Counts")
 			})
 			// A question without a model shows the nearest places.
 			term.Press("C-c", "q", "q")

@@ -52,6 +52,7 @@ type editor struct {
 	init       string
 	model      string // the URL of one
 	columns    int    // of the screen; 120 if 0
+	rows       int    // of the screen; 40 if 0
 }
 
 // start starts Emacs on a file in a workspace of its own.
@@ -72,7 +73,7 @@ func start(t *testing.T, e editor) (term *editortest.Terminal, file string) {
 		Binds:   []string{filepath.Join(editortest.Module(t), "editors", "emacs")},
 		Path:    []string{editortest.QuarryFolder},
 		Env:     map[string]string{"OLLAMA_HOST": e.model},
-		Columns: cmp.Or(e.columns, 120), Rows: 40,
+		Columns: cmp.Or(e.columns, 120), Rows: cmp.Or(e.rows, 40),
 		Command: []string{"emacs", fmt.Sprintf("+%d", e.line), e.file},
 	}), file
 }

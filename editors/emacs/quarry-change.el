@@ -7,7 +7,8 @@
 ;; The changes that the server proposes, for quarry.el.  Each is shown in a
 ;; window of its own as a diff, with the reason and what it rests on, once
 ;; nothing was typed for a while.  The window is not selected: no key that was
-;; meant for something else can answer there.
+;; meant for something else can answer there.  It begins so that changed lines are
+;; on the screen, and no change is made before each of its lines was.
 
 ;;; Code:
 
@@ -48,13 +49,78 @@ has them, :connection, to the server, and :buffer once it is shown.")
   "Show PROPOSAL when nothing is typed, unless it is known or its server has ended."
   (when (and (quarry--alive-p (plist-get proposal :connection))
              (not (quarry--find (plist-get proposal :connection) (plist-get proposal :id))))
-    (unless quarry--proposals (add-hook 'post-command-hook #'quarry--note-command))
+    (unless quarry--proposals
+      (add-hook 'pre-command-hook #'quarry--look)
+      (add-hook 'post-command-hook #'quarry--note-command))
     (setq quarry--proposals (append quarry--proposals (list proposal)))
     (quarry--show-next)))
 
 (defun quarry--show-next ()
   "Show the first proposal when nothing is typed, unless it is shown already."
   (run-with-timer 0 nil #'quarry--when-free #'quarry--show-proposal quarry--pause))
+
+(defvar-local quarry--changed nil
+  "Where the changed lines of a change begin and end, in order.")
+
+(defvar-local quarry--unseen nil
+  "Those of `quarry--changed' that were never on the screen.")
+
+(defun quarry--changed-lines ()
+  "Where the changed lines of the diff in this buffer begin and end."
+  (let (lines)
+    (save-excursion
+      (goto-char (point-min))
+      (while (not (eobp))
+        (cond ((looking-at "--- .*\n\\+\\+\\+ .*\n@@") (forward-line))
+              ((looking-at "[-+]") (push (cons (point) (pos-eol)) lines)))
+        (forward-line)))
+    (nreverse lines)))
+
+(defun quarry--bottom (start)
+  "Where what the selected window shows ends if it shows this buffer from START."
+  (save-excursion
+    (goto-char start)
+    (vertical-motion (floor (window-screen-lines)))
+    (point)))
+
+(defun quarry--look ()
+  "Note which changed lines are on the screen, as a command begins."
+  (dolist (p quarry--proposals)
+    (dolist (window (and (buffer-live-p (plist-get p :buffer)) (get-buffer-window-list (plist-get p :buffer) nil 'visible)))
+      (with-selected-window window
+        (let* ((top (window-start)) (bottom (quarry--bottom top)))
+          (setq quarry--unseen (seq-remove (pcase-lambda (`(,beg . ,end))
+                                             ;; One line may have more rows than the window.
+                                             (or (= beg top) (and (> beg top) (< end bottom))))
+                                           quarry--unseen)))))))
+
+(defun quarry--change-header (p keys)
+  "What stands above the change P: KEYS, what stands below, and what it is for.
+That is its reason where the window does not show it."
+  (let* ((bottom (quarry--bottom (window-start)))
+         (below (seq-count (pcase-lambda (`(,_ . ,end)) (>= end bottom)) quarry--changed)))
+    (quarry--literal
+     (concat keys
+             (and (> below 0) (format "   %d changed line%s below" below (if (= below 1) "" "s")))
+             "   " (if (= (window-start) (point-min)) (plist-get p :title)
+                     (string-replace "\n" " " (string-trim (plist-get p :reason))))))))
+
+(defun quarry--reveal (buffer)
+  "Show the first changed lines of BUFFER that were not seen.
+What stands above them is shown as far as there is room."
+  (when-let* ((window (or (get-buffer-window buffer 'visible)
+                          (display-buffer buffer '(nil (inhibit-same-window . t))))))
+    (with-selected-window window
+      (let ((height (window-height)) (all (window-height (frame-root-window))))
+        (fit-window-to-buffer nil (max height (/ all 2) (min 16 (- all 7))) height))
+      (pcase-let* ((`((,beg . ,end) ,next) (take 2 quarry--unseen))
+                   ;; A line and what takes its place.
+                   (last (if (and end (eql (car next) (1+ end))) (cdr next) end))
+                   (hunk (and beg (save-excursion (goto-char beg) (re-search-backward "^@@" nil t) (point))))
+                   (start (and beg (or (seq-find (lambda (start) (< last (quarry--bottom start))) (list (point-min) hunk)) beg))))
+        (when start
+          (set-window-start nil start)
+          (set-window-point nil start))))))
 
 (defun quarry--show-proposal ()
   "Show the first proposal, unless it is shown already."
@@ -68,16 +134,22 @@ has them, :connection, to the server, and :buffer once it is shown.")
         (insert "\n" (string-trim-right (plist-get p :diff)) "\n")
         (goto-char (point-min))
         (quarry-change-mode)
-        (setq header-line-format
-              (list (quarry--literal (plist-get p :title)) (substitute-command-keys "   \\[quarry-apply] applies, \\[quarry-discard] discards")))
+        (setq quarry--changed (quarry--changed-lines)
+              quarry--unseen quarry--changed
+              truncate-partial-width-windows nil ; no changed line is cut
+              header-line-format
+              (let ((keys (substitute-command-keys "\\[quarry-apply] applies, \\[quarry-discard] discards")))
+                `(:eval (quarry--change-header ',p ,keys))))
         (add-hook 'kill-buffer-hook (lambda () (quarry--decide p nil)) nil t))
-      (display-buffer buffer '(nil (inhibit-same-window . t))))))
+      (quarry--reveal buffer))))
 
 (defun quarry--forget (p)
   "There is nothing left to decide about P."
   (when (memq p quarry--proposals)
     (setq quarry--proposals (delq p quarry--proposals))
-    (unless quarry--proposals (remove-hook 'post-command-hook #'quarry--note-command))
+    (unless quarry--proposals
+      (remove-hook 'pre-command-hook #'quarry--look)
+      (remove-hook 'post-command-hook #'quarry--note-command))
     (when (buffer-live-p (plist-get p :buffer))
       (quit-windows-on (plist-get p :buffer) t))
     (quarry--show-next)))
@@ -109,12 +181,15 @@ has them, :connection, to the server, and :buffer once it is shown.")
   (< (- (quarry--now) quarry--last-command) quarry--hasty))
 
 (defun quarry-apply ()
-  "Make the change that quarry proposes.  One undo takes it back."
+  "Make the change that quarry proposes.  One undo takes it back.
+While changed lines were never on the screen, show the next of them instead."
   (interactive)
-  (let ((p (quarry--shown)))
-    (if (quarry--hurried-p)
-        (message "quarry: not applied: a key came just before; answer again")
-      (quarry--decide p t))))
+  (let* ((p (quarry--shown)) (buffer (plist-get p :buffer)) (unseen (length (buffer-local-value 'quarry--unseen buffer))))
+    (cond ((quarry--hurried-p) (message "quarry: not applied: a key came just before; answer again"))
+          ((> unseen 0)
+           (quarry--reveal buffer)
+           (message "quarry: not applied: %d changed line%s not seen yet; look and answer again" unseen (if (= unseen 1) " was" "s were")))
+          (t (quarry--decide p t)))))
 
 (defun quarry-discard ()
   "Discard the change that quarry proposes."

@@ -53,13 +53,15 @@
 (defun quarry-page-fill (buffer markdown roots)
   "Have BUFFER show MARKDOWN, in which places below ROOTS are buttons.
 Windows whose reader has moved in it stay where they are, the others follow what
-is written."
+is written once they show its end.  What comes whole begins at the top."
   (with-current-buffer buffer
     (let* ((inhibit-read-only t)
            (last (point-max))
            (windows (mapcar (lambda (w)
                               (list w (window-start w) (window-point w)
-                                    (and (not (eq w (selected-window))) (= (window-point w) last))))
+                                    (and (not (eq w (selected-window))) (> last (point-min))
+                                         (or (= (window-point w) last)
+                                             (and (= (window-point w) (point-min)) (pos-visible-in-window-p last w))))))
                             (get-buffer-window-list buffer nil t))))
       (erase-buffer)
       (insert (quarry-page--rendered markdown))

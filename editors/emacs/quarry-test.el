@@ -94,10 +94,45 @@
       (should (equal (car said) "quarry: not discarded: a key came just before; answer again"))
       (should-not sent)
       (setq now 1000.31)
+      ;; The first time nothing was seen, the next one all.
+      (quarry-apply)
+      (should (equal (car said) "quarry: not applied: 2 changed lines were not seen yet; look and answer again"))
+      (should-not sent)
+      (cl-letf (((symbol-function 'quarry--bottom) (lambda (_) (point-max))))
+        (run-hooks 'pre-command-hook)
+        (with-selected-window (get-buffer-window (plist-get (car quarry--proposals) :buffer))
+          (should (string-prefix-p "Keys   " (quarry--change-header (car quarry--proposals) "Keys")))))
       (quarry-apply)
       (should (equal sent '(("quarry/decide" t))))
       (should-not quarry--proposals)
       (should-not (memq #'quarry--note-command post-command-hook)))))
+
+;; What begins with -- or ++ in a hunk is a changed line, and no name of a file.
+(ert-deftest quarry-test-changed-lines ()
+  (with-temp-buffer
+    (insert " Why.\n\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n one\n--- a comment\n+-- another\n two\n--- /dev/null\n+++ b/y\n@@ -0,0 +1 @@\n+new\n")
+    (should (equal (mapcar (pcase-lambda (`(,beg . ,end)) (buffer-substring beg end)) (quarry--changed-lines))
+                   '("--- a comment" "+-- another" "+new")))))
+
+;; Flycheck's diagnostics are as good as Flymake's.
+(ert-deftest quarry-test-flycheck ()
+  (with-temp-buffer
+    (insert "one\ntwo\n")
+    (goto-char (point-min))
+    (cl-letf (((symbol-function 'quarry--uri) (lambda () "file:///x"))
+              ((symbol-function 'flycheck-error-message) #'identity)
+              ((symbol-function 'flycheck-overlays-in) (lambda (beg end) (seq-filter (lambda (o) (overlay-get o 'flycheck-overlay)) (overlays-in beg end)))))
+      (let ((overlay (make-overlay 2 4)))
+        (overlay-put overlay 'flycheck-overlay t)
+        (overlay-put overlay 'flycheck-error "wrong"))
+      (make-overlay 1 4)
+      (should-error (quarry--problem) :type 'user-error)
+      (defvar flycheck-mode)
+      (let ((flycheck-mode t))
+        (should (equal (quarry--problem)
+                       '(:uri "file:///x" :range (:start (:line 0 :character 1) :end (:line 0 :character 3)) :diagnostic (:message "wrong"))))
+        (forward-line)
+        (should (string-match-p "flycheck-next-error" (cadr (should-error (quarry--problem) :type 'user-error))))))))
 
 ;; What is cited in a page leads there, in one window for all pages; what merely looks so does not.
 (ert-deftest quarry-test-pages ()
@@ -110,7 +145,8 @@
                    (lambda (connection method params done)
                      (push (list connection method params) asked)
                      (setq answers (append answers (list done)))))
-                  ((symbol-function 'quarry--alive-p) (lambda (connection) (eq connection 'server))))
+                  ((symbol-function 'quarry--alive-p) (lambda (connection) (eq connection 'server)))
+                  ((symbol-function 'pos-visible-in-window-p) #'always)) ; nothing is without a screen
           (with-temp-file (expand-file-name "shop.go" root) (insert "package shop\n\ntype Item struct {\n}\n"))
           (delete-other-windows)
           (quarry--show-page 'server (list root) "quarry:/explanation.md")
@@ -137,12 +173,15 @@
               (should (equal (funcall shows 4 "next") "next")))
             (quarry--show-page 'server (list root) "quarry:/answer.md")
             (should (eq window (get-buffer-window "*quarry answer*")))
-            (funcall (nth 5 answers) (lambda (_) text) nil)
+            (funcall (nth 5 answers) (lambda (_) "# Why") nil)
+            (should (equal (window-point window) 1)) ; it may be whole
+            (quarry--page-grown 'server "quarry:/answer.md")
+            (funcall (nth 6 answers) (lambda (_) text) nil)
             (should (equal (window-point window) (with-current-buffer "*quarry answer*" (point-max))))
             ;; Who reads stays where they are.
             (set-window-point window 3)
             (quarry--page-grown 'server "quarry:/answer.md")
-            (funcall (nth 6 answers) (lambda (_) (concat text "more\n")) nil)
+            (funcall (nth 7 answers) (lambda (_) (concat text "more\n")) nil)
             (should (equal (window-point window) 3)))
           (with-current-buffer "*quarry answer*"
             (should (equal (buffer-substring-no-properties (point-min) (point-max))
@@ -194,7 +233,7 @@
   (should-not (safe-local-variable-p 'quarry-command '("/tmp/evil"))))
 
 (ert-deftest quarry-test-status ()
-  (let ((quarry--states nil) (mode-line-misc-info nil) (quarry--page '(server)) sent)
+  (let ((quarry--states nil) (mode-line-misc-info nil) (mode-line-modes nil) (quarry--page '(server)) sent)
     (cl-letf (((symbol-function 'quarry--connection) (lambda () 'server))
               ((symbol-function 'quarry--workspace) #'ignore)
               ((symbol-function 'quarry--alive-p) (lambda (connection) (eq connection 'server)))
@@ -207,9 +246,14 @@
       (quarry--note-status 'server '(:level "warning" :text "no model" :detail "Why." :remedies ((:title "Do it" :command "quarry.do" :arguments ("x")))))
       (should (equal (length quarry--states) 1))
       (should (equal mode-line-misc-info '((:eval (quarry-mode-line)))))
+      (should (equal mode-line-modes '((:eval (quarry--mode-line-sign)))))
+      (should (equal (substring-no-properties (quarry--mode-line-sign)) "quarry! "))
       (should (equal (substring-no-properties (quarry-mode-line)) " quarry: no model "))
       (should (eq (get-text-property 2 'face (quarry-mode-line)) 'warning))
+      (quarry--note-status 'server '(:level "ready" :text "m on gpu:11434" :remote t :detail "Why."))
+      (should (equal (substring-no-properties (quarry--mode-line-sign)) "quarry@ "))
       (quarry--note-status 'server '(:level "busy" :text "indexing 40%-" :detail "Why."))
+      (should-not (quarry--mode-line-sign))
       (should (equal (substring-no-properties (quarry-mode-line)) " quarry: indexing 40%%- ")) ; which shows as %
       (quarry--note-status 'server '(:level "warning" :text "no model" :detail "Why." :remedies ((:title "Do it" :command "quarry.do" :arguments ["x"]))))
       (quarry-status)

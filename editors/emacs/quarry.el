@@ -31,6 +31,8 @@
 (declare-function eglot--project "eglot" (server))
 (declare-function eglot-uri-to-path "eglot" (uri))
 (declare-function eglot-path-to-uri "eglot" (path &rest options))
+(declare-function flycheck-error-message "ext:flycheck" (err) t)
+(declare-function flycheck-overlays-in "ext:flycheck" (beg end))
 (declare-function jsonrpc-async-request "jsonrpc" (connection method params &rest args))
 (declare-function jsonrpc-notify "jsonrpc" (connection method params))
 (declare-function jsonrpc-running-p "jsonrpc" (connection))
@@ -138,17 +140,28 @@ With lsp-mode it is shown as ghost text."
     (let ((completion-ignore-case t))
       (completing-read "Do what with the region (a choice or your words): " quarry--refactorings))))
 
+(defun quarry--problems ()
+  "What Flycheck and Flymake report of this line, each as (BEG END TEXT)."
+  (let ((beg (line-beginning-position)) (end (line-end-position)))
+    (seq-sort-by #'car #'<
+                 (append
+                  (and (bound-and-true-p flycheck-mode)
+                       (mapcar (lambda (o) (list (overlay-start o) (overlay-end o) (flycheck-error-message (overlay-get o 'flycheck-error))))
+                               (flycheck-overlays-in beg end)))
+                  (mapcar (lambda (d) (list (flymake-diagnostic-beg d) (flymake-diagnostic-end d) (flymake-diagnostic-text d)))
+                          (flymake-diagnostics beg end))))))
+
 (defun quarry--problem ()
   "Return a diagnostic of this line, as the server takes it.
 You choose if there are several."
-  (let* ((found (seq-sort-by #'flymake-diagnostic-beg #'<
-                             (flymake-diagnostics (line-beginning-position) (line-end-position))))
-         (chosen (cond ((null found) (user-error "No diagnostic is on this line; `flymake-goto-next-error' finds one"))
-                       ((null (cdr found)) (car found))
-                       (t (let ((texts (mapcar (lambda (d) (cons (flymake-diagnostic-text d) d)) found)))
-                            (cdr (assoc (completing-read "Which one? " texts nil t nil nil (caar texts)) texts)))))))
-    `(,@(quarry--place (flymake-diagnostic-beg chosen) (flymake-diagnostic-end chosen))
-      :diagnostic (:message ,(substring-no-properties (flymake-diagnostic-text chosen))))))
+  (pcase-let* ((found (quarry--problems))
+               (`(,beg ,end ,text)
+                (cond ((null found) (user-error "No diagnostic is on this line; `%s' finds one"
+                                                (if (bound-and-true-p flycheck-mode) 'flycheck-next-error 'flymake-goto-next-error)))
+                      ((null (cdr found)) (car found))
+                      (t (let ((texts (mapcar (lambda (problem) (cons (nth 2 problem) problem)) found)))
+                           (cdr (assoc (completing-read "Which one? " texts nil t nil nil (caar texts)) texts)))))))
+    `(,@(quarry--place beg end) :diagnostic (:message ,(substring-no-properties text)))))
 
 (defun quarry--place (beg end)
   "This buffer's text from BEG to END in the server's terms."
@@ -308,8 +321,9 @@ last need not be the next: a page that grows fast would stand empty.")
 (defvar quarry--states nil
   "What the servers say of themselves.
 Each is a list of its connection, the notification quarry/status as a plist
-with :level, :text, :detail and :remedies, and the jobs that the user has
-begun, the newest first: each a list of token, title and how far it is.")
+with :level, :text, :detail, :remedies and :remote, whether code is sent to
+another machine, and the jobs that the user has begun, the newest first: each a
+list of token, title and how far it is.")
 
 (defun quarry--state (connection)
   "The state of CONNECTION, made if it is missing."
@@ -345,6 +359,7 @@ begun, the newest first: each a list of token, title and how far it is.")
   "Keep STATUS of CONNECTION, and show it in the mode line."
   (setf (nth 1 (quarry--state connection)) status)
   (add-to-list 'mode-line-misc-info '(:eval (quarry-mode-line))) ; first: lsp-mode's progress is long
+  (add-to-list 'mode-line-modes '(:eval (quarry--mode-line-sign))) ; which 80 columns have room for
   (force-mode-line-update t))
 
 (defun quarry--note-progress (connection token kind title message)
@@ -407,16 +422,30 @@ is no result."
   "TEXT for a mode line or header line, where a % has a meaning."
   (string-replace "%" "%%" text))
 
+(defun quarry--mode-line-note (text connection status)
+  "TEXT for the mode line, with what STATUS of CONNECTION has to say and do."
+  (let ((job (quarry--job connection)))
+    (propertize (quarry--literal text)
+                'face (and (equal (plist-get status :level) "warning") 'warning)
+                'help-echo (concat (and job (format "%s: %s; `quarry-stop' ends it\n" (nth 1 job) (nth 2 job)))
+                                   (plist-get status :detail) "\nmouse-1: what helps")
+                'local-map '(keymap (mode-line keymap (mouse-1 . quarry-status))))))
+
 (defun quarry-mode-line ()
   "Quarry's part of this buffer's mode line."
   (when-let* ((connection (quarry--connection)) (status (nth 1 (assq connection quarry--states))))
     (let ((job (quarry--job connection)))
-      (propertize (format " quarry: %s " (quarry--literal (if job (truncate-string-to-width (nth 1 job) 24 nil nil t)
-                                                            (plist-get status :text))))
-                  'face (and (equal (plist-get status :level) "warning") 'warning)
-                  'help-echo (concat (and job (format "%s: %s; `quarry-stop' ends it\n" (nth 1 job) (nth 2 job)))
-                                     (plist-get status :detail) "\nmouse-1: what helps")
-                  'local-map '(keymap (mode-line keymap (mouse-1 . quarry-status)))))))
+      (quarry--mode-line-note (format " quarry: %s " (if job (truncate-string-to-width (nth 1 job) 24 nil nil t) (plist-get status :text)))
+                              connection status))))
+
+(defun quarry--mode-line-sign ()
+  "What stands before the modes in the mode line, as what is behind may be cut off.
+An exclamation mark says that something is wrong, an at sign that code is sent
+to another machine."
+  (when-let* ((connection (quarry--connection)) (status (nth 1 (assq connection quarry--states)))
+              (signs (concat (and (equal (plist-get status :level) "warning") "!") (and (plist-get status :remote) "@")))
+              ((not (string-empty-p signs))))
+    (quarry--mode-line-note (format "quarry%s " signs) connection status)))
 
 ;;;###autoload
 (defvar-keymap quarry-map
@@ -482,7 +511,10 @@ is no result."
 
   (cl-defmethod eglot-handle-notification (server (_method (eql quarry/status)) &rest status)
     "Keep STATUS of SERVER."
-    (quarry--note-status server (plist-put (copy-sequence status) :remedies (append (plist-get status :remedies) nil))))
+    (quarry--note-status server
+                         `(:remedies ,(append (plist-get status :remedies) nil)
+                           :remote ,(seq-some (lambda (s) (eq t (plist-get s :remote))) (plist-get status :sends))
+                           ,@status)))
 
   (cl-defmethod eglot-handle-notification :extra "quarry" :before
     (server (_method (eql $/progress)) &key token value)
@@ -559,6 +591,7 @@ The page that PARAMS name has grown."
   "Keep the status PARAMS of WORKSPACE."
   (quarry--note-status workspace
                        `(,@(mapcan (lambda (key) (list key (lsp-get params key))) '(:level :text :detail))
+                         :remote ,(seq-some (lambda (s) (eq t (lsp-get s :remote))) (lsp-get params :sends))
                          :remedies ,(mapcar (lambda (r) (list :title (lsp-get r :title) :command (lsp-get r :command)
                                                               :arguments (lsp-get r :arguments)))
                                             (lsp-get params :remedies)))))

@@ -232,6 +232,7 @@ opened meanwhile."
 (defun quarry--choose (message titles)
   "Have the user choose one of TITLES by MESSAGE, nil if they choose none."
   (let* ((completion-ignore-case t)
+         (max-mini-window-height 0.5)   ; a small screen has the beginning of MESSAGE, too
          (chosen (condition-case nil
                      (completing-read (format "%s\n(%s) " message (string-join titles ", ")) titles nil t)
                    (quit ""))))

@@ -77,7 +77,7 @@ has them, :connection, to the server, and :buffer once it is shown.")
     (nreverse lines)))
 
 (defun quarry--bottom (start)
-  "Where what the selected window shows ends if it shows this buffer from START."
+  "The end of what fits into the selected window from START on."
   (save-excursion
     (goto-char start)
     (vertical-motion (floor (window-screen-lines)))
@@ -134,9 +134,9 @@ What stands above them is shown as far as there is room."
         (insert "\n" (string-trim-right (plist-get p :diff)) "\n")
         (goto-char (point-min))
         (quarry-change-mode)
+        (setq-local truncate-partial-width-windows nil) ; no changed line is cut
         (setq quarry--changed (quarry--changed-lines)
               quarry--unseen quarry--changed
-              truncate-partial-width-windows nil ; no changed line is cut
               header-line-format
               (let ((keys (substitute-command-keys "\\[quarry-apply] applies, \\[quarry-discard] discards")))
                 `(:eval (quarry--change-header ',p ,keys))))

@@ -105,6 +105,9 @@ func (b *Toolbox) listFiles(ctx context.Context, raw json.RawMessage) (reply, er
 	var names []string
 	total := 0
 	for _, f := range files {
+		if ctx.Err() != nil { // far down in a tree each takes long
+			return reply{}, ctx.Err()
+		}
 		// The index may not know yet of a rule that was just written.
 		if len(names) < args.Offset+args.Limit {
 			if _, err := b.parts.Workspace.Locate(ctx, f.Path); err != nil {

@@ -228,14 +228,14 @@ func (s *cursorContext) signsAgain(text string, literal bool) int {
 }
 
 // lettersAgain is how many letters of the word at the cursor text says again: without them
-// it completes a word that stands near, with them one that does not (pro|ocess).
+// it completes a word that stands near, with them one that does not (pro|ocess). A number has none.
 func (s *cursorContext) lettersAgain(text string) int {
 	begun := lastWord(s.line)
 	end := 0
 	for end < len(text) && isWord(text[end]) {
 		end++
 	}
-	if len(begun) < 2 || end < minEcho || s.isNear(begun+text[:end]) {
+	if len(begun) < 2 || end < minEcho || !startsName(begun) || s.isNear(begun+text[:end]) { // digits say nothing
 		return 0
 	}
 	for n := min(len(begun), end); n > 0; n-- {
@@ -335,6 +335,12 @@ var onceWords = wordSet(`and as async await break case catch class const continu
 // shortWords are those that are too short for most rules, and begin no name when they follow their first letter.
 var shortWords = wordSet("do echo if is my of print pub")
 
+// beginsStatement tells that nothing but blanks, a brace or else stands before the word at the cursor.
+func (s *cursorContext) beginsStatement(word string) bool {
+	before := strings.TrimSuffix(s.line, word)
+	return before != s.line && strings.Trim(strings.TrimSuffix(strings.TrimRight(before, " \t"), "else"), " \t{};") == ""
+}
+
 // beginsPath begins a path relative to a file or a folder.
 var beginsPath = regexp.MustCompile(`^\.{1,2}/[\pL\d_]`)
 
@@ -345,7 +351,7 @@ var argument = regexp.MustCompile(`^ (?:[\pL\d_$"'*&(-]|/[^/*])`)
 // before what it is about: assert, pub, echo. A field may be called as its type is, but hardly has
 // anything behind it; and what the file says twice may be said so again, as "long long" is.
 func (s *cursorContext) beginsTwice(line, word, rest string) bool {
-	return s.lang.Content == lang.Code && strings.TrimSpace(line) == word && strings.ToLower(word) == word && word != "long" &&
+	return s.lang.Content == lang.Code && s.lang.ID != "sql" && strings.TrimSpace(line) == word && strings.ToLower(word) == word && word != "long" &&
 		argument.MatchString(rest) && !s.says(word+" "+word)
 }
 
@@ -423,7 +429,7 @@ func (s *cursorContext) wordAgain(word, next string, literal bool) again {
 		if onceWords[word] {
 			return saidAgain
 		}
-	case !literal && len(word) == 1 && (onceWords[next] || shortWords[next]): // } else i, and then if
+	case !literal && len(word) == 1 && s.beginsStatement(word) && (onceWords[next] || shortWords[next]): // } else i, and then if
 		return saidAgain
 	case len(next) < minEcho || isGroups(word, next, literal):
 	case s.hasWord(next):

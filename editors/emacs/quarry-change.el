@@ -188,7 +188,7 @@ While changed lines were never on the screen, show the next of them instead."
     (cond ((quarry--hurried-p) (message "quarry: not applied: a key came just before; answer again"))
           ((> unseen 0)
            (quarry--reveal buffer)
-           (message "quarry: not applied: %d changed line%s not seen yet; look and answer again" unseen (if (= unseen 1) " was" "s were")))
+           (message "quarry: not applied: look and answer again (changed lines not seen yet: %d)" unseen))
           (t (quarry--decide p t)))))
 
 (defun quarry-discard ()

@@ -96,7 +96,7 @@
       (setq now 1000.31)
       ;; The first time nothing was seen, the next one all.
       (quarry-apply)
-      (should (equal (car said) "quarry: not applied: 2 changed lines were not seen yet; look and answer again"))
+      (should (equal (car said) "quarry: not applied: look and answer again (changed lines not seen yet: 2)"))
       (should-not sent)
       (cl-letf (((symbol-function 'quarry--bottom) (lambda (_) (point-max))))
         (run-hooks 'pre-command-hook)

@@ -54,8 +54,8 @@ func TestNoChangeIsAppliedUnseen(t *testing.T) {
 	s.Type("propose\n")
 	for _, shown := range [][]string{
 		{"dear reader", changeKeys + "   14 changed lines below   Because of much", "-1 is changed", "-12 is changed"}, // with the reason, which has no room in the window
-		{"14 changed lines were not seen yet; look and answer again", "2 changed lines below", "+1 is changed", "+12 is changed"},
-		{"2 changed lines were not seen yet", changeKeys + "   Because", "-13 is changed", "+13 is changed"},
+		{"look and answer again (changed lines not seen yet: 14)", "2 changed lines below", "+1 is changed", "+12 is changed"},
+		{"look and answer again (changed lines not seen yet: 2)", changeKeys + "   Because", "-13 is changed", "+13 is changed"},
 	} {
 		s.WaitFor(strings.Join(shown, ", "), func(screen editortest.Screen) bool {
 			return !screen.Contains("decided") && !slices.ContainsFunc(shown, func(text string) bool { return !screen.Contains(text) })

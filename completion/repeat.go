@@ -384,3 +384,123 @@ func sharesName(a, b string) bool {
 	}
 	return false
 }
+
+// onceWords begin or join something, so that none follows itself.
+var onceWords = wordSet(`and as async await break case catch class const continue def defer del delete elif else enum export extends
+	fn for foreach from func function global if implements import in include insert instanceof interface is lambda let match namespace new
+	mut nonlocal or package private protected public raise return select static struct switch then throw trait try update use using val
+	var when where while with yield`)
+
+// shortWords are those that are too short for most rules, and begin no name when they follow their first letter.
+var shortWords = wordSet("do echo if is my of print pub")
+
+// beginsStatement tells that nothing but blanks, a brace or else stands before the word at the cursor.
+func (s *cursorContext) beginsStatement(word string) bool {
+	before := strings.TrimSuffix(s.line, word)
+	return before != s.line && strings.Trim(strings.TrimSuffix(strings.TrimRight(before, " \t"), "else"), " \t{};") == ""
+}
+
+// beginsPath begins a path relative to a file or a folder.
+var beginsPath = regexp.MustCompile(`^\.{1,2}/[\pL\d_]`)
+
+// argument is what may follow the word that a statement begins with.
+var argument = regexp.MustCompile(`^ (?:[\pL\d_$"'*&(-]|/[^/*])`)
+
+// beginsTwice tells of a line of one word, a keyword or a command, that the answer says again
+// before what it is about: assert, pub, echo. A field may be called as its type is, but hardly has
+// anything behind it; and what the file says twice may be said so again, as "long long" is.
+func (s *cursorContext) beginsTwice(line, word, rest string) bool {
+	return s.lang.Content == lang.Code && s.lang.ID != "sql" && strings.TrimSpace(line) == word && strings.ToLower(word) == word && word != "long" &&
+		argument.MatchString(rest) && !s.says(word+" "+word)
+}
+
+// again tells whether an answer begins with what is typed.
+type again uint8
+
+const (
+	goesOn again = iota
+	saidAgain
+	unclear // so that it had better not be shown
+)
+
+// lastPiece is what text begins with of the last piece of code typed, if no code has
+// that twice: a keyword, the sign of a comment, the left side of an assignment, what a
+// member is of, the base of a number; and the first letters of a longer word. lead are the
+// blanks before text.
+func (s *cursorContext) lastPiece(lead, text string, literal bool) (string, again) {
+	line := strings.TrimRight(s.line, " \t")
+	if line == "" || text == "" {
+		return "", goesOn
+	}
+	if sign := s.commentSign(line); sign != "" && strings.HasPrefix(text, sign) {
+		if next := text[len(sign):]; next == "" || next[0] == ' ' || isWord(next[0]) && s.lang.Content != lang.Prose {
+			return sign, saidAgain
+		}
+	}
+	word, next := lastWord(line), firstWord(text)
+	switch {
+	case len(line) < len(s.line):
+		if next != word || word == "" {
+			break
+		}
+		if onceWords[strings.ToLower(word)] {
+			return word, saidAgain
+		}
+		if word == "not" && !literal {
+			return "", unclear // two make a truth value of what follows
+		}
+		if !literal && s.beginsTwice(line, word, text[len(word):]) {
+			return word, saidAgain
+		}
+	case lead == "" && word != "" && strings.HasPrefix(text, numberAt(line)):
+		if number := numberAt(line); !literal && !isPattern(number, text[len(number):]) {
+			return "", unclear
+		}
+	case lead == "" && word != "" && len(word) < minEcho && startsName(word) && strings.HasPrefix(next, word) && !s.hasWord(word+next):
+		if is := s.wordAgain(word, next, literal); is != goesOn {
+			return word, is
+		}
+	}
+	if base := basedInt.FindString(line); base != "" && strings.HasPrefix(text, base) && (!literal || base[1]|0x20 == 'x') {
+		return base, saidAgain
+	}
+	for _, piece := range []*regexp.Regexp{assigned, qualifier, compound} {
+		echo := strings.TrimRight(piece.FindString(line), " \t")
+		if len(echo) < minEcho || !strings.HasPrefix(text, echo) || strings.HasSuffix(echo, "::=") || s.says(echo+echo) || !startsName(strings.TrimLeft(echo, ".$")) {
+			continue
+		}
+		switch rest := text[len(echo):]; {
+		case isGroups(echo, rest, literal):
+		case strings.HasPrefix(rest, echo), literal && endsInString(s.lang.ID, line):
+			return "", unclear
+		default:
+			return echo, saidAgain
+		}
+	}
+	return "", goesOn
+}
+
+// wordAgain judges a word of one or two letters before next, which begins with them.
+// Hardly a word begins with the same two letters twice.
+func (s *cursorContext) wordAgain(word, next string, literal bool) again {
+	switch {
+	case next == word:
+		if onceWords[word] {
+			return saidAgain
+		}
+	case !literal && len(word) == 1 && s.beginsStatement(word) && (onceWords[next] || shortWords[next]): // } else i, and then if
+		return saidAgain
+	case len(next) < minEcho || isGroups(word, next, literal):
+	case s.hasWord(next):
+		if literal {
+			return unclear
+		}
+		return saidAgain
+	case len(word) < 2:
+	case strings.Contains(next, "_") || strings.ToLower(next[2:]) != next[2:]:
+		return saidAgain
+	default: // rerender and cocoa are words; far more often it is the word said again
+		return unclear
+	}
+	return goesOn
+}

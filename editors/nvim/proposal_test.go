@@ -125,6 +125,29 @@ func TestChangeWindowSaysWhatItDoes(t *testing.T) {
 	p.waitForSaved(editortest.Shop)
 }
 
+// A change that the window has no room for is applied once every changed line of it was on the screen.
+func TestNoChangeIsAppliedUnseen(t *testing.T) {
+	p := openShop(t, fix)
+	p.Type(":set lines=12\n:QuarryFix\n")
+	screen := p.waitForChange()
+	if screen.Contains("n += it.Count ") {
+		t.Fatalf("the window has room for the change:\n%s", screen.Framed())
+	}
+	p.Press("F5", "g", "a")
+	p.WaitForText("quarry: not applied: changed lines not seen yet: 2; ga again")
+	p.WaitForText("+               n += it.Count")
+	p.waitForSaved(editortest.Shop)
+	p.apply()
+	p.waitForSaved(editortest.Mended)
+}
+
+// Where nothing is under way there is nothing to end, which is said.
+func TestStopWithNothingUnderWay(t *testing.T) {
+	p := openShop(t, fix)
+	p.Type(":QuarryStop\n")
+	p.WaitForText("quarry: nothing is under way")
+}
+
 // The lines of a range, in the user's own words.
 func TestRefactor(t *testing.T) {
 	p := openShop(t, strings.ReplaceAll(fix, "named", "called"))

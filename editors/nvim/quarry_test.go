@@ -154,6 +154,7 @@ func TestCheckHealth(t *testing.T) {
 
 func TestCheckHealthWithoutTheBinary(t *testing.T) {
 	p := open(t, editor{text: editortest.Shelf})
+	p.WaitForText(`quarry: no executable "quarry"; see :checkhealth quarry`)
 	p.Type(":checkhealth quarry\n")
 	p.WaitForText("ERROR no executable \"quarry\" on your PATH")
 }

@@ -75,7 +75,9 @@ end, {
 })
 
 command('QuarryStop', function()
-  require('quarry.progress').stop()
+  if not require('quarry.progress').stop() then
+    vim.notify('quarry: nothing is under way that could be ended', vim.log.levels.INFO)
+  end
 end, { desc = 'end what is being explained, answered or proposed' })
 
 command('QuarryExplain', function()

@@ -44,6 +44,8 @@ export class Proposals implements vscode.Disposable {
   private open: Proposal[] = [];
   private timer: NodeJS.Timeout | undefined;
   private readonly typing = new Typing();
+  /** Says that a change waits, how to answer, and why, where messages are hidden: with Do Not Disturb, or after Escape. */
+  private readonly waits = vscode.window.createStatusBarItem('quarry.change', vscode.StatusBarAlignment.Right, 101);
   private readonly subscriptions: vscode.Disposable[] = [
     vscode.workspace.registerTextDocumentContentProvider(scheme, { provideTextDocumentContent: (uri) => this.text(uri) }),
     vscode.workspace.onDidChangeTextDocument((event) => {
@@ -61,10 +63,20 @@ export class Proposals implements vscode.Disposable {
       if (shown && closed.some((tab) => isOf(tab, shown.params.id))) {
         void this.decide(shown, false);
       }
+      this.note();
     }),
-    vscode.commands.registerCommand('quarry.vscode.applyChange', () => this.apply()),
+    vscode.window.tabGroups.onDidChangeTabGroups(() => this.note()),
+    vscode.commands.registerCommand('quarry.vscode.applyChange', (from?: { key?: string }) => from?.key !== 'of the diff' || this.inView() ? this.apply() : undefined),
     vscode.commands.registerCommand('quarry.vscode.discardChange', () => this.discard()),
+    vscode.commands.registerCommand('quarry.vscode.whyChange', () => this.why()),
+    this.waits,
   ];
+
+  constructor() {
+    this.waits.name = 'quarry: change';
+    this.waits.command = 'quarry.vscode.whyChange';
+    this.waits.text = `$(diff) Change: ${keyOf('A')} applies, ${keyOf('D')} discards`;
+  }
 
   /** Takes the proposals of a client that is not started yet. */
   listen(client: LanguageClient): void {
@@ -104,8 +116,33 @@ export class Proposals implements vscode.Disposable {
       return;
     }
     next.hide = ask(next.params, () => this.decide(next, false));
-    void vscode.commands.executeCommand('setContext', 'quarry.changeShown', true);
+    this.waits.tooltip = `${next.params.title}\n\n${next.params.reason}\n\n${next.params.basis}`; // as text: a model wrote it
+    this.waits.show();
+    this.note();
     void this.show(next.params);
+  }
+
+  /** Says in full why the change is proposed, also where messages are hidden. Nothing in it decides. */
+  private async why(): Promise<void> {
+    const shown = this.shown();
+    if (shown) {
+      const { title, reason, basis } = shown.params;
+      const keys = `${keyOf('A')} applies the change, ${keyOf('D')} discards it.`;
+      await vscode.window.showInformationMessage(inMessage(title), { modal: true, detail: inMessage([reason, basis, keys].join('\n\n')) });
+    }
+  }
+
+  /** Whether the change is what the user looks at, on whichever side of the diff. */
+  private inView(): boolean {
+    const shown = this.shown();
+    const tab = vscode.window.tabGroups.activeTabGroup.activeTab;
+    return shown !== undefined && tab !== undefined && isOf(tab, shown.params.id);
+  }
+
+  /** Tells VS Code's keybindings how it stands. */
+  private note(): void {
+    void vscode.commands.executeCommand('setContext', 'quarry.changeShown', this.shown() !== undefined);
+    void vscode.commands.executeCommand('setContext', 'quarry.changeInView', this.inView());
   }
 
   private async show({ id, title, files }: Params): Promise<void> {
@@ -172,7 +209,8 @@ export class Proposals implements vscode.Disposable {
     this.open = this.open.filter((p) => p !== gone);
     if (gone.hide) {
       gone.hide();
-      void vscode.commands.executeCommand('setContext', 'quarry.changeShown', false);
+      this.waits.hide();
+      this.note();
       void close(gone.params);
     }
     this.showNext();
@@ -195,6 +233,11 @@ function virtual(id: string, n: number, side: string, name: string): vscode.Uri 
   return vscode.Uri.from({ scheme, path: `/${id}/${n}/${side}/${name}` });
 }
 
+/** The keys of an answer, as in package.json. */
+function keyOf(letter: string): string {
+  return `${process.platform === 'darwin' ? 'Ctrl+Q' : 'Alt+Q'} ${letter}`;
+}
+
 /** Whether a tab shows a part of a proposal. */
 function isOf({ input }: vscode.Tab, id: string): boolean {
   return input instanceof vscode.TabInputTextDiff && input.modified.scheme === scheme && input.modified.path.startsWith(`/${id}/`);
@@ -210,8 +253,7 @@ function ask({ reason, basis }: Params, discard: () => void): () => void {
   let hide = () => {};
   const done = new Promise<void>((resolve) => { hide = resolve; });
   const why = inMessage(`${reason} ${basis}`); // no links but these two: what a model wrote is shown as text
-  const first = process.platform === 'darwin' ? 'Ctrl+Q' : 'Alt+Q'; // as in package.json
-  const title = `${why} [Apply this change](command:quarry.vscode.applyChange) (${first} A) or [discard it](command:quarry.vscode.discardChange) (${first} D).`;
+  const title = `${why} [Apply this change](command:quarry.vscode.applyChange) (${keyOf('A')}) or [discard it](command:quarry.vscode.discardChange) (${keyOf('D')}).`;
   void vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title, cancellable: 'Discard' as unknown as boolean }, (progress, cancelled) => {
     cancelled.onCancellationRequested(discard);
     progress.report({ increment: 100 });

@@ -1,7 +1,7 @@
 // A user has a problem explained and fixed, has code simplified, and asks a question, in VS Code in a real browser, by menus and by every key that
 // the README has. TypeScript's own service reports the problem; the Go test that runs this checks the file that was saved.
 
-import { applyInTheDiff, choose, chord, decide, decideByKeys, goToProblem, seeChange } from './change.mjs';
+import { applyFromTheOtherSide, applyInTheDiff, choose, chord, decide, decideByKeys, goToProblem, readWhy, seeChange } from './change.mjs';
 import { command, openFile, picture, seeAnswer, seeLine, session } from './window.mjs';
 
 await session(async (page) => {
@@ -41,6 +41,25 @@ await session(async (page) => {
   await chord(page, 'f');
   await decideByKeys(page, 'd');
   await seeLine(page, 'n += item.Counts;');
+
+  await command(page, 'Notifications: Toggle Do Not Disturb Mode');
+  await goToProblem(page);
+  await chord(page, 'f');
+  await seeChange(page);
+  const inFull = await readWhy(page);
+  for (const part of ['The property is named', 'Confidence: high.', 'Based on shop.ts:1-4.', 'Alt+Q A applies the change']) {
+    if (!inFull.includes(part)) {
+      throw new Error(`no ${JSON.stringify(part)} in ${JSON.stringify(inFull)}`);
+    }
+  }
+  await picture(page, 'vscode-change-undisturbed.png');
+  await applyFromTheOtherSide(page);
+  await seeLine(page, 'n += item.Count;');
+  await command(page, 'View: Focus First Editor Group');
+  await page.keyboard.press('Control+Z');
+  await seeLine(page, 'n += item.Counts;');
+  await command(page, 'Notifications: Toggle Do Not Disturb Mode');
+
   await goToProblem(page);
   await chord(page, 'f');
   await decideByKeys(page, 'a');

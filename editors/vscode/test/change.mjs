@@ -96,6 +96,29 @@ export async function applyInTheDiff(page) {
   });
 }
 
+/** Says yes by the same key from the side of the diff that has the code as it was, which a wide window shows. */
+export async function applyFromTheOtherSide(page) {
+  await seeChange(page);
+  const { width, height } = page.viewportSize();
+  await page.setViewportSize({ width: 2 * width, height });
+  await insist(page, async () => {
+    await page.locator('.monaco-diff-editor .editor.original .view-line').first().click({ timeout: 5_000 });
+    await page.keyboard.press('Control+Enter');
+  });
+  await page.setViewportSize({ width, height });
+}
+
+/** Reads why the change is proposed where messages are hidden: in the status bar, and in what a click there opens. */
+export async function readWhy(page) {
+  await page.locator('.statusbar-item', { hasText: 'Change: Alt+Q A applies, Alt+Q D discards' }).first().click();
+  const dialog = page.locator('.monaco-dialog-box');
+  const why = await dialog.textContent();
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'hidden' });
+  await seeChange(page); // nothing was decided
+  return why;
+}
+
 /** Answers until the change is off the screen: an answer near to a keystroke does not count, and one may have ended it already. */
 async function insist(page, answer) {
   for (let tries = 0; await showsChange(page); tries++) {

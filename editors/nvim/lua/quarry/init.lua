@@ -165,6 +165,14 @@ function M.toggle(on)
   vim.notify('quarry: ghost text is ' .. (on and 'on' or 'off'), vim.log.levels.INFO)
 end
 
+--- Without the program Neovim starts nothing and says nothing; here it is said once.
+local function need_binary()
+  local command = (vim.lsp.config.quarry or {}).cmd
+  if type(command) == 'table' and vim.fn.executable(command[1]) == 0 then
+    require('quarry.tell')(('no executable "%s"; see :checkhealth quarry'):format(command[1]))
+  end
+end
+
 --- Start quarry for every buffer, show its ghost text, and map the keys.
 ---@param opts? { keys?: quarry.Keys } `keys.NAME = false` leaves that key alone
 function M.setup(opts)
@@ -193,6 +201,11 @@ function M.setup(opts)
   end
   require('quarry.restart').watch()
   vim.lsp.enable('quarry')
+  vim.api.nvim_create_autocmd('FileType', { -- by then the user's own settings name the program
+    group = vim.api.nvim_create_augroup('quarry.binary', {}),
+    once = true,
+    callback = vim.schedule_wrap(need_binary),
+  })
 end
 
 return M

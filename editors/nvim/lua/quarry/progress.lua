@@ -79,12 +79,16 @@ end
 
 --- End what the user has begun.
 ---@param verbs? string[] only what their titles begin with
+---@return boolean whether there was anything to end
 function M.stop(verbs)
+  local any = false
   for token, job in pairs(running) do
     if not verbs or vim.tbl_contains(verbs, job.title:match('^%a+')) then
       job.client:notify('window/workDoneProgress/cancel', { token = token })
+      any = true
     end
   end
+  return any
 end
 
 --- Forget what a client that has ended was doing.

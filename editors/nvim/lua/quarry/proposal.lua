@@ -25,6 +25,7 @@ end
 ---@field client vim.lsp.Client
 ---@field params table of quarry/proposal, see docs/protocol.md
 ---@field win? integer once it is shown
+---@field unseen? integer[] the changed lines in it that were not on the screen yet
 ---@field sent? boolean whether the server has been told and not answered yet
 ---@field refused? boolean whether it was discarded by its key
 
@@ -161,18 +162,39 @@ local function free()
     and vim.bo.buftype ~= 'prompt'
 end
 
---- Say below a change what its keys are, and how much of it is below the window.
+--- The window of a change was opened, moved or resized: note which changed lines are seen, and say below it what its keys
+--- are and how much is below the window.
 ---@param p quarry.Proposal
-local function foot(p)
+local function look(p)
   if not p.win or not api.nvim_win_is_valid(p.win) then
     return
   end
-  local more = api.nvim_buf_line_count(api.nvim_win_get_buf(p.win)) - vim.fn.line('w$', p.win)
+  local top, bottom = vim.fn.line('w0', p.win), vim.fn.line('w$', p.win)
+  p.unseen = vim.tbl_filter(function(line)
+    return line < top or line > bottom
+  end, p.unseen)
+  local more = api.nvim_buf_line_count(api.nvim_win_get_buf(p.win)) - bottom
   local text = ' ga apply · q discard '
   if more > 0 then
     text = text .. ('· %d more line%s below '):format(more, more > 1 and 's' or '')
   end
   api.nvim_win_set_config(p.win, { footer = text, footer_pos = 'center' })
+end
+
+--- Apply a change that was seen; of one that was not, show the next lines.
+---@param p quarry.Proposal
+local function apply(p)
+  if #p.unseen == 0 or not p.win or not api.nvim_win_is_valid(p.win) then
+    decide(p, true)
+    return
+  end
+  local count = #p.unseen
+  api.nvim_win_call(p.win, function()
+    api.nvim_win_set_cursor(p.win, { p.unseen[1], 0 })
+    vim.cmd.normal({ 'zt', bang = true })
+  end)
+  look(p)
+  tell(('not applied: changed lines not seen yet: %d; ga again'):format(count))
 end
 
 ---@param p quarry.Proposal
@@ -187,7 +209,13 @@ local function show(p)
     end
   end
   lines[#lines + 1] = ''
-  vim.list_extend(lines, vim.split(vim.trim(params.diff), '\n', { plain = true }))
+  p.unseen = {}
+  for _, line in ipairs(vim.split(vim.trim(params.diff), '\n', { plain = true })) do
+    lines[#lines + 1] = line
+    if line:find('^[-+]') and not line:find('^%-%-%- ') and not line:find('^%+%+%+ ') then
+      p.unseen[#p.unseen + 1] = #lines
+    end
+  end
 
   local bufnr = api.nvim_create_buf(false, true)
   api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
@@ -209,11 +237,11 @@ local function show(p)
     title = (' quarry: %s '):format(params.title:match('^[^\n]*')),
   })
   vim.wo[p.win].wrap, vim.wo[p.win].linebreak = true, true
-  foot(p)
+  look(p)
   local scrolled = api.nvim_create_autocmd({ 'WinScrolled', 'WinResized' }, {
     pattern = tostring(p.win),
     callback = function()
-      foot(p)
+      look(p)
     end,
   })
   last = M.now() -- nobody has read it before
@@ -222,7 +250,7 @@ local function show(p)
   end
   map('ga', function()
     calmly('ga', 'applied', function()
-      decide(p, true)
+      apply(p)
     end)
   end, 'apply this change')
   map('q', function()

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"quarry/index/lang"
 	"quarry/index/visible"
@@ -118,9 +119,11 @@ func blankLines(lines []string) bool {
 	return true
 }
 
-// minEcho is the least that is an echo: "if" may well follow "if", and "papa" is
-// no "pa" said twice.
+// minEcho is the least that is an echo, in characters: "if" may well follow "if", and
+// neither "papa" nor "папа" is half of it said twice.
 const minEcho = 3
+
+func isShort(text string) bool { return utf8.RuneCountInString(text) < minEcho }
 
 // stripEcho drops what is typed where the answer says it again: the whole line,
 // what begins with some name in it and ends in the word at the cursor, or the last
@@ -136,11 +139,14 @@ func stripEcho(s *cursorContext, text string) string {
 		return rest
 	}
 	inWord, literal := isWord(s.line[len(s.line)-1]), s.inLiteral()
-	for n := s.signsAgain(text[len(lead):], literal); n > 0; n = s.signsAgain(text[len(lead):], literal) {
+	if lead == "" {
+		text = text[s.sigilAgain(text, literal):]
+	}
+	for n := s.signsAgain(lead, text[len(lead):], literal); n > 0; n = s.signsAgain(lead, text[len(lead):], literal) {
 		text = text[len(lead)+n:]
 		lead = leadingSpace(text)
 	}
-	for i := 0; i+minEcho <= len(typed); i++ {
+	for i := 0; i < len(typed) && !isShort(typed[i:]); i++ {
 		echo := typed[i:]
 		rest, ok := strings.CutPrefix(text[len(lead):], echo)
 		switch {
@@ -190,7 +196,7 @@ var signedWord = regexp.MustCompile(`(?:[$@#%"'\x60\[<]|</|->|\?\.|\.|::|\B--?)[
 func (s *cursorContext) signedAgain(text string, literal bool) int {
 	echo := signedWord.FindString(s.line)
 	rest, ok := strings.CutPrefix(text, echo)
-	if !ok || len(echo) < minEcho || rest == "" || !isWord(rest[0]) || isGroups(echo, rest, literal) || s.isNear(lastWord(s.line)) {
+	if !ok || isShort(echo) || rest == "" || !isWord(rest[0]) || isGroups(echo, rest, literal) || s.isNear(lastWord(s.line)) {
 		return 0
 	}
 	return len(echo)
@@ -204,8 +210,10 @@ var (
 	begun   = []string{":=", "!=", "=>", "->", "::"}
 )
 
-// signsAgain is how much text begins with of an operator that is typed, or begun.
-func (s *cursorContext) signsAgain(text string, literal bool) int {
+// signsAgain is how much text, behind the blanks of lead, begins with of an operator that
+// is typed, or begun. What a blank parts is not begun (to: ::A), and neither is a name
+// from the root behind the colon of a choice, nor a reference behind an operator.
+func (s *cursorContext) signsAgain(lead, text string, literal bool) int {
 	line := strings.TrimRight(s.line, " \t")
 	if literal || line == "" || s.commentSign(line) != "" {
 		return 0
@@ -213,15 +221,66 @@ func (s *cursorContext) signsAgain(text string, literal bool) int {
 	const signs = "=!<>:+-*/&|?"
 	for _, operator := range doubled {
 		rest, ok := strings.CutPrefix(text, operator)
-		if !ok || rest == "" || strings.IndexByte(signs, rest[0]) >= 0 {
+		if !ok || rest == "" || strings.IndexByte(signs, rest[0]) >= 0 || operator == "&&" && lead != "" && isWord(rest[0]) {
 			continue
 		}
 		said := operator
-		if len(line) == len(s.line) && !strings.HasSuffix(line, operator) && slices.Contains(begun, operator) {
+		if len(line)+len(lead) == len(s.line) && !strings.HasSuffix(line, operator) && slices.Contains(begun, operator) {
 			said = operator[:1]
+		}
+		if said == ":" && strings.HasSuffix(line, " :") {
+			continue
 		}
 		if before, ok := strings.CutSuffix(line, said); ok && (before == "" || strings.IndexByte(signs, before[len(before)-1]) < 0) {
 			return len(said)
+		}
+	}
+	return 0
+}
+
+// A sigil is what a name begins with, once; in says where that is so, everywhere if nil.
+type sigil struct {
+	sign string
+	// quoted: it means the same in a string.
+	quoted bool
+	in     func(l language) bool
+}
+
+var sigils = []sigil{
+	{"</", true, nil},
+	{"${", true, nil},
+	{"#{", true, nil},
+	{"@", false, func(l language) bool { return l.ID != "ruby" }}, // which has @@a
+	{"$", true, func(l language) bool {
+		return slices.Contains([]string{"php", "powershell", "fish", "shellscript"}, l.Family)
+	}},
+	{"<", false, func(l language) bool { return l.Blocks.Style == lang.Markup || l.Family == "js" }},
+}
+
+// sigilAgain is the length of the sigil typed, or of the sign that the line begins with,
+// where text says it again before a name: </ and </div>, # and #include. A document that
+// has it twice may want it so.
+func (s *cursorContext) sigilAgain(text string, literal bool) int {
+	if s.lang.Content == lang.Prose {
+		return 0
+	}
+	again := func(sign string) bool {
+		rest, ok := strings.CutPrefix(text, sign)
+		before, typed := strings.CutSuffix(s.line, sign)
+		return ok && typed && rest != "" && !strings.HasSuffix(before, sign) && !s.says(sign+sign) &&
+			(startsName(rest) || sign == "#" && rest[0] == '[')
+	}
+	for _, g := range sigils {
+		before := strings.TrimRight(strings.TrimSuffix(s.line, g.sign), " \t")
+		shifts := g.sign == "<" && before != "" && (isWord(before[len(before)-1]) && lastWord(before) != "return" || strings.HasSuffix(before, ")"))
+		if (g.in == nil || g.in(s.lang)) && (g.quoted || !literal) && !shifts && again(g.sign) {
+			return len(g.sign)
+		}
+	}
+	switch typed := strings.TrimSpace(s.line); {
+	case typed == "#", typed == "." && strings.HasSuffix(s.lang.ID, "css"):
+		if again(typed) {
+			return 1
 		}
 	}
 	return 0
@@ -235,7 +294,7 @@ func (s *cursorContext) lettersAgain(text string) int {
 	for end < len(text) && isWord(text[end]) {
 		end++
 	}
-	if len(begun) < 2 || end < minEcho || !startsName(begun) || s.isNear(begun+text[:end]) { // digits say nothing
+	if utf8.RuneCountInString(begun) < 2 || isShort(text[:end]) || !startsName(begun) || s.isNear(begun+text[:end]) { // digits say nothing
 		return 0
 	}
 	for n := min(len(begun), end); n > 0; n-- {
@@ -248,19 +307,25 @@ func (s *cursorContext) lettersAgain(text string) int {
 
 // isNear: word stands in the lines around the cursor's.
 func (s *cursorContext) isNear(word string) bool {
-	for _, text := range []string{s.above, s.below} {
-		for from := 0; ; {
-			i := strings.Index(text[from:], word)
-			if i < 0 {
-				break
-			}
-			i += from
-			if from = i + len(word); (i == 0 || !isWord(text[i-1])) && (from == len(text) || !isWord(text[from])) {
-				return true
-			}
+	return containsWord(s.above, word) || containsWord(s.below, word)
+}
+
+// hasWord: the document has word, as a whole, but for where the cursor stands in it.
+func (s *cursorContext) hasWord(word string) bool {
+	return s.isNear(word) || containsWord(strings.TrimSuffix(s.line, lastWord(s.line)), word)
+}
+
+func containsWord(text, word string) bool {
+	for from := 0; ; {
+		i := strings.Index(text[from:], word)
+		if i < 0 {
+			return false
+		}
+		i += from
+		if from = i + len(word); (i == 0 || !isWord(text[i-1])) && (from == len(text) || !isWord(text[from])) {
+			return true
 		}
 	}
-	return false
 }
 
 // inLiteral: the cursor is in a string, in a colour, or in a file of values without
@@ -303,7 +368,8 @@ var againAlone = regexp.MustCompile(`^(?: (?:[:+*/-]?=)[^=]|\()`)
 
 // isPattern: echo is not said again but goes on, as in aaaa or in bla before blabla.
 func isPattern(echo, rest string) bool {
-	return strings.HasPrefix(rest, echo) || strings.Trim(echo, echo[:1]) == ""
+	_, n := utf8.DecodeRuneInString(echo)
+	return strings.HasPrefix(rest, echo) || strings.Trim(echo, echo[:n]) == ""
 }
 
 // declaresAgain tells of a line of one word, which the answer says again before rest,
@@ -371,24 +437,6 @@ func lastWord(line string) string {
 // says: the document has text.
 func (s *cursorContext) says(text string) bool {
 	return strings.Contains(s.above, text) || strings.Contains(s.below, text) || strings.Contains(s.line, text)
-}
-
-// hasWord: the document has word, as a whole.
-func (s *cursorContext) hasWord(word string) bool {
-	for _, text := range []string{s.line, s.above, s.below} {
-		for at := 0; ; {
-			i := strings.Index(text[at:], word)
-			if i < 0 {
-				break
-			}
-			from, to := at+i, at+i+len(word)
-			if (from == 0 || !isWord(text[from-1])) && (to == len(text) || !isWord(text[to])) {
-				return true
-			}
-			at = to
-		}
-	}
-	return false
 }
 
 func wordSet(list string) map[string]bool {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"quarry/index/lang"
 )
@@ -142,7 +144,10 @@ func holdsName(text string) bool {
 	return false
 }
 
-func startsName(text string) bool { return isWord(text[0]) && (text[0] < '0' || text[0] > '9') }
+func startsName(text string) bool {
+	first, _ := utf8.DecodeRuneInString(text)
+	return first == '_' || unicode.IsLetter(first)
+}
 
 // countedLines is how many lines, or rounds of up to countedRound lines, that only count
 // are a loop.
@@ -456,7 +461,7 @@ func (s *cursorContext) lastPiece(lead, text string, literal bool) (string, agai
 		if number := numberAt(line); !literal && !isPattern(number, text[len(number):]) {
 			return "", unclear
 		}
-	case lead == "" && word != "" && len(word) < minEcho && startsName(word) && strings.HasPrefix(next, word) && !s.hasWord(word+next):
+	case lead == "" && word != "" && isShort(word) && startsName(word) && strings.HasPrefix(next, word) && !s.hasWord(word+next):
 		if is := s.wordAgain(word, next, literal); is != goesOn {
 			return word, is
 		}
@@ -466,7 +471,7 @@ func (s *cursorContext) lastPiece(lead, text string, literal bool) (string, agai
 	}
 	for _, piece := range []*regexp.Regexp{assigned, qualifier, compound} {
 		echo := strings.TrimRight(piece.FindString(line), " \t")
-		if len(echo) < minEcho || !strings.HasPrefix(text, echo) || strings.HasSuffix(echo, "::=") || s.says(echo+echo) || !startsName(strings.TrimLeft(echo, ".$")) {
+		if isShort(echo) || !strings.HasPrefix(text, echo) || strings.HasSuffix(echo, "::=") || s.says(echo+echo) || !startsName(strings.TrimLeft(echo, ".$")) {
 			continue
 		}
 		switch rest := text[len(echo):]; {
@@ -481,23 +486,26 @@ func (s *cursorContext) lastPiece(lead, text string, literal bool) (string, agai
 }
 
 // wordAgain judges a word of one or two letters before next, which begins with them.
-// Hardly a word begins with the same two letters twice.
+// Hardly a word begins with the same two letters twice, but for those of scripts that have
+// no capitals, and mostly no blanks between words.
 func (s *cursorContext) wordAgain(word, next string, literal bool) again {
+	letters := []rune(word)
 	switch {
 	case next == word:
-		if onceWords[word] {
+		if onceWords[word] || !literal && len(letters) > 1 && s.hasWord(word) { // db, and then db.Query
 			return saidAgain
 		}
 	case !literal && len(word) == 1 && s.beginsStatement(word) && (onceWords[next] || shortWords[next]): // } else i, and then if
 		return saidAgain
-	case len(next) < minEcho || isGroups(word, next, literal):
+	case isGroups(word, next, literal), literal && isShort(next), strings.ToUpper(word) == strings.ToLower(word):
+	case len(letters) > 1 && isPattern(word, next[len(word):]):
 	case s.hasWord(next):
 		if literal {
 			return unclear
 		}
 		return saidAgain
-	case len(word) < 2:
-	case strings.Contains(next, "_") || strings.ToLower(next[2:]) != next[2:]:
+	case len(letters) < 2 || isShort(next):
+	case strings.Contains(next, "_") || strings.ToLower(next[len(word):]) != next[len(word):]:
 		return saidAgain
 	default: // rerender and cocoa are words; far more often it is the word said again
 		return unclear

@@ -1,6 +1,7 @@
 package completion
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -16,7 +17,8 @@ func cutRest(s *cursorContext, text string) string {
 	if blank(rest) || text == "" {
 		return text
 	}
-	closers := s.closers(text)
+	marks := s.marks(text)
+	closers := closersOf(marks)
 	cut := text
 	if bare := strings.TrimLeft(rest, " \t"); wordCount(bare) > 0 || strings.ContainsAny(bare, "([{<") {
 		cut = cutOverlap(text, rest)
@@ -27,12 +29,12 @@ func cutRest(s *cursorContext, text string) string {
 		}
 	} else {
 		for k := min(len(rest), len(text)); k > 0 && cut == text; k-- {
-			if strings.HasSuffix(text, rest[:k]) && tailUnmatched(text, k, closers) {
+			if strings.HasSuffix(text, rest[:k]) && tailUnmatched(text, k, marks, k == len(rest) || operation.MatchString(rest[:k])) {
 				cut = text[:len(text)-k]
 			}
 		}
 	}
-	if at := s.closesTwice(text, closers); cut == text && at >= 0 {
+	if at := s.closesTwice(text, closers); cut == text && at >= 0 && coveredRest(s, text) < len(rest) {
 		return text[:at]
 	}
 	return cut
@@ -43,7 +45,7 @@ func cutRest(s *cursorContext, text string) string {
 func (s *cursorContext) closesTwice(text string, closers []mark) int {
 	rest := strings.TrimLeft(s.rest, " \t")
 	closers = meantBy(closers, rest[0])
-	if len(closers) == 0 || onlyClosers(rest) || strings.IndexByte(")]}", rest[0]) < 0 || closers[0].sign != rest[0] {
+	if len(closers) == 0 || onlyClosers(rest) || strings.IndexByte(")]}>\"'`", rest[0]) < 0 || closers[0].sign != rest[0] {
 		return -1
 	}
 	before, after := s.line+s.rest, s.line+text+barrier+s.rest
@@ -65,16 +67,20 @@ func meantBy(closers []mark, sign byte) []mark {
 // closed: the bracket of text at offset at closes one of text.
 func (s *cursorContext) closed(text string, at int) bool {
 	found := false
-	eachMark(s.lang.ID, text, func(m mark) { found = found || m.at == at && m.opener >= 0 })
+	eachMarkIn(s.lang.ID, text, s.angle(), func(m mark) { found = found || m.at == at && m.opener >= 0 })
 	return found
 }
 
-// cutOverlap cuts the longest end of text that begins rest, if it holds a
-// whole word and leaves no bracket of text open that it had closed, or a
+// operation begins with an operator between two values, so that what stands there twice
+// is no code: = "" and then = "".
+var operation = regexp.MustCompile("^[ \\t]*[-=!<>+*/%&|?:^]+[ \\t\"'`]")
+
+// cutOverlap cuts the longest end of text that begins rest, if it holds a whole word or
+// an operation and leaves no bracket of text open that it had closed, or a
 // separator that would stand there twice.
 func cutOverlap(text, rest string) string {
 	for k := min(len(rest), len(text)); k >= 3; k-- {
-		if !strings.HasSuffix(text, rest[:k]) || wordCount(rest[:k]) == 0 {
+		if !strings.HasSuffix(text, rest[:k]) || wordCount(rest[:k]) == 0 && !operation.MatchString(rest[:k]) {
 			continue
 		}
 		if k < len(rest) && isWord(rest[k]) && isWord(rest[k-1]) {
@@ -93,14 +99,20 @@ func cutOverlap(text, rest string) string {
 	return text
 }
 
-// tailUnmatched: each bracket and quote in the last k bytes of text closes
-// something opened before text.
-func tailUnmatched(text string, k int, closers []mark) bool {
-	for i := len(text) - k; i < len(text); i++ {
-		if strings.IndexByte(")]}\"'`", text[i]) < 0 {
+// tailUnmatched: each bracket and quote in the last k bytes of text closes something
+// opened before text or, if own, is one of a pair there.
+func tailUnmatched(text string, k int, marks []mark, own bool) bool {
+	tail, signs := len(text)-k, ")]}\"'`"
+	if slices.ContainsFunc(marks, func(m mark) bool { return m.sign == '>' }) {
+		signs += ">"
+	}
+	for i := tail; i < len(text); i++ {
+		if strings.IndexByte(signs, text[i]) < 0 {
 			continue
 		}
-		if !slices.ContainsFunc(closers, func(m mark) bool { return m.at == i }) {
+		if !slices.ContainsFunc(marks, func(m mark) bool {
+			return m.at == i && m.opener < 0 || own && m.opener >= tail && (m.at == i || m.opener == i)
+		}) {
 			return false
 		}
 	}
@@ -111,18 +123,51 @@ func tailUnmatched(text string, k int, closers []mark) bool {
 // the cursor.
 const barrier = "\x00"
 
-// closers are the brackets and quotes of text that close what was opened before it, on
-// the line or earlier; at counts from the text's beginning.
-func (s *cursorContext) closers(text string) []mark {
-	var closers []mark
+// marks are the brackets and quotes of text that close something; their offsets count from
+// the text's beginning, and are negative for what was opened before it.
+func (s *cursorContext) marks(text string) []mark {
+	var marks []mark
 	from, to := len(s.line), len(s.line)+len(text)
-	eachMark(s.lang.ID, s.line+text+barrier+s.rest, func(m mark) {
-		if m.at >= from && m.at < to && m.opener < from {
+	eachMarkIn(s.lang.ID, s.line+text+barrier+s.rest, s.angle(), func(m mark) {
+		if m.at >= from && m.at < to && m.opener != m.at {
 			m.at -= from
-			closers = append(closers, m)
+			m.opener = max(m.opener-from, -1)
+			marks = append(marks, m)
 		}
 	})
-	return closers
+	return marks
+}
+
+// closersOf are those of marks that close what was opened before the text, on the line or
+// earlier.
+func closersOf(marks []mark) []mark {
+	return slices.DeleteFunc(slices.Clone(marks), func(m mark) bool { return m.opener >= 0 })
+}
+
+func (s *cursorContext) closers(text string) []mark { return closersOf(s.marks(text)) }
+
+// angle is the offset in the line of the < that an editor closed behind the cursor, the
+// outermost of them, -1 if there is none: that of types or a tag.
+func (s *cursorContext) angle() int {
+	closed := 0
+	for i := 0; i < len(s.rest) && strings.IndexByte(")]}>\"'` \t", s.rest[i]) >= 0; i++ {
+		if s.rest[i] == '>' {
+			closed++
+		}
+	}
+	at := -1
+	for i, inner := len(s.line)-1, 0; i >= 0 && closed > 0; i-- {
+		switch {
+		case s.line[i] == '>' && (i == 0 || strings.IndexByte("-=", s.line[i-1]) < 0):
+			inner++
+		case s.line[i] != '<' || i > 0 && s.line[i-1] == '<' || i+1 < len(s.line) && strings.IndexByte("<=- ", s.line[i+1]) >= 0:
+		case inner > 0:
+			inner--
+		default:
+			at, closed = i, closed-1
+		}
+	}
+	return at
 }
 
 // A mark is a bracket, or the quote that ends a string.
@@ -150,12 +195,29 @@ func endsInString(language, text string) bool {
 // brackets that lines before the text may have opened. It answers what stays open, the
 // innermost last.
 func eachMark(language, text string, f func(mark)) (open []opening) {
+	return eachMarkIn(language, text, -1, f)
+}
+
+// eachMarkIn is eachMark for a text in which < and > are brackets too, from the one at
+// offset angle to that which closes it.
+func eachMarkIn(language, text string, angle int, f func(mark)) (open []opening) {
 	triples := ""
 	if l, ok := lang.Find(language); ok {
 		triples = l.Triple
 	}
 	triple := func(i int) bool {
 		return strings.IndexByte(triples, text[i]) >= 0 && i+2 < len(text) && text[i+1] == text[i] && text[i+2] == text[i]
+	}
+	// quoted pairs the quotes that are text in the string open[at]; sign tells escaped ones.
+	quoted := func(i, at int, sign byte) {
+		for last := len(open) - 1; last > at; last-- {
+			if open[last].sign == sign {
+				f(mark{at: i, sign: sign, opener: open[last].at, quoted: true})
+				open = open[:last]
+				return
+			}
+		}
+		open = append(open, opening{i, 1, sign, quotedOpening})
 	}
 	for i := 0; i < len(text); i++ {
 		c := text[i]
@@ -169,9 +231,13 @@ func eachMark(language, text string, f func(mark)) (open []opening) {
 		switch {
 		case at >= 0 && c == '\\':
 			i++
-			if language == "swift" && i < len(text) && text[i] == '(' {
+			switch {
+			case i == len(text):
+			case language == "swift" && text[i] == '(':
 				open = append(open, opening{i, 1, '(', codeOpening})
 				f(mark{at: i, sign: '(', opener: i})
+			case isQuote(text[i]) && open[at].sign != '/':
+				quoted(i, at, '\\')
 			}
 		case at >= 0 && c == open[at].sign && open[at].width == 3:
 			if !triple(i) {
@@ -194,16 +260,20 @@ func eachMark(language, text string, f func(mark)) (open []opening) {
 			open = open[:at]
 		case at >= 0 && c == '{' && i+1 < len(text) && text[i+1] == '{' && formatted(text, open[at].at):
 			i++ // a brace that is text
-		case c == '(' || c == '[' || c == '{':
+		case at >= 0 && isQuote(c) && open[at].sign != '/':
+			if apostrophe := isWord(text[i-1]) && i+1 < len(text) && isWord(text[i+1]); c != '\'' || !apostrophe {
+				quoted(i, at, c)
+			}
+		case c == '(' || c == '[' || c == '{' || i == angle || c == '<' && inAngle(open) && (isWord(text[i-1]) || text[i-1] == ':'):
 			kind := codeOpening
 			if at >= 0 && !placeholder(text, i, open[at].at) {
 				kind = quotedOpening
 			}
 			open = append(open, opening{i, 1, c, kind})
 			f(mark{at: i, sign: c, opener: i, quoted: kind == quotedOpening})
-		case c == ')' || c == ']' || c == '}':
+		case c == ')' || c == ']' || c == '}' || c == '>' && inAngle(open) && strings.IndexByte("-=", text[i-1]) < 0:
 			last := len(open) - 1
-			for last >= 0 && open[last].kind == codeOpening && closerOf(open[last].sign) != c {
+			for last >= 0 && (open[last].kind == codeOpening || open[last].kind == quotedOpening && isQuote(open[last].sign)) && closerOf(open[last].sign) != c {
 				last--
 			}
 			switch {
@@ -255,16 +325,27 @@ func opensPattern(language, text string, i int) bool {
 		return false
 	}
 	before := strings.TrimRight(text[:i], " \t")
+	if value := strings.TrimSuffix(before, "!"); value != before && value != "" && (isWord(value[len(value)-1]) || strings.HasSuffix(value, ")") || strings.HasSuffix(value, "]")) {
+		return false // a! / b
+	}
 	return before == "" || strings.IndexByte("(,=:[!&|?;{", before[len(before)-1]) >= 0 || strings.HasSuffix(before, "=>") ||
 		strings.HasSuffix(before, "\n") || lastWord(before) == "return"
 }
 
 func closerOf(sign byte) byte {
-	if sign == '(' {
+	switch sign {
+	case '(':
 		return ')'
+	case '[', '{', '<':
+		return sign + 2
 	}
-	return sign + 2
+	return sign
 }
+
+func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
+
+// inAngle: what comes next stands in < right away, in none of its brackets.
+func inAngle(open []opening) bool { return len(open) > 0 && open[len(open)-1].sign == '<' }
 
 // placeholder: the bracket of text at offset i, in the string that begins at quote, opens
 // one with code.
@@ -339,15 +420,35 @@ func coveredRest(s *cursorContext, text string) int {
 		if said := strings.TrimRight(text, ";, \t"); len(said) < len(text) && len(rest) > 1 && strings.HasSuffix(said, rest) && s.balances(text) {
 			return len(rest) // with what the answer has behind it
 		}
-		return 0
+		if !onlyClosers(emptyPairs.Replace(rest)) || strings.IndexByte(rest, '>') != 0 {
+			return 0
+		}
 	case strings.HasPrefix(text, rest+"\n"):
 		return len(rest)
 	}
-	closers := s.closers(text)
-	covers := 0
-	for i := 0; i < len(s.rest) && len(closers) > 0; i++ {
+	marks := s.marks(text)
+	closers := closersOf(marks)
+	covers, end := 0, -1 // end is behind what closes the last that is covered
+	cover := func(by int, m mark) {
+		covers, end = by, m.at+1
+		line, _, _ := strings.Cut(text[m.at:], "\n")
+		// What ends the answer's line need not stand there twice.
+		if next := rest[covers:]; (next == ";" || next == ",") && strings.HasSuffix(strings.TrimRight(line, " \t"), next) {
+			covers++
+		}
+	}
+	for i := 0; i < len(s.rest) && (len(closers) > 0 || end > 0); i++ {
 		c := s.rest[i]
-		if strings.IndexByte(skipped, c) >= 0 {
+		if i+1 < len(s.rest) && emptyPairs.Replace(s.rest[i:i+2]) == "" { // the call behind the types
+			pair := slices.IndexFunc(marks, func(m mark) bool { return m.opener == end && m.sign == s.rest[i+1] })
+			if pair < 0 {
+				break
+			}
+			i++
+			cover(i+1, marks[pair])
+			continue
+		}
+		if strings.IndexByte(skipped, c) >= 0 && (c != '>' || !slices.ContainsFunc(closers, func(m mark) bool { return m.sign == c })) {
 			continue
 		}
 		closers = meantBy(closers, c)
@@ -359,17 +460,14 @@ func coveredRest(s *cursorContext, text string) int {
 		if at < 0 {
 			break
 		}
-		closers = closers[at:]
-		line, _, _ := strings.Cut(text[closers[0].at:], "\n")
-		closers = closers[1:]
-		covers = i + 1
-		// What ends the answer's line need not stand there twice.
-		if next := rest[covers:]; (next == ";" || next == ",") && strings.HasSuffix(strings.TrimRight(line, " \t"), next) {
-			covers++
-		}
+		cover(i+1, closers[at])
+		closers = closers[at+1:]
 	}
 	return covers
 }
+
+// emptyPairs takes out the brackets that hold nothing.
+var emptyPairs = strings.NewReplacer("()", "", "[]", "", "{}", "")
 
 // inPattern: the cursor is in a regular expression.
 func (s *cursorContext) inPattern() bool {

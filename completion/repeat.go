@@ -321,7 +321,8 @@ func copiesAbove(s *cursorContext, lines []string) bool {
 
 // copiesBelow: text makes the cursor's line what one of those below says already: the
 // next, or the one after, if what stands between is about other things. In a run of equal
-// lines, where the one above says it too, one more is wanted.
+// lines, where the one above says it too, one more is wanted; and the word that ends a block
+// may well stand above the one that ends the block around it.
 func copiesBelow(s *cursorContext, text string) bool {
 	line, _, more := strings.Cut(text, "\n")
 	if blank(line) {
@@ -336,7 +337,8 @@ func copiesBelow(s *cursorContext, text string) bool {
 		return false
 	}
 	same := func(below string) bool {
-		return said == s.statement(below) && (s.mode == fillBlock || s.indentWidth(line) == s.indentWidth(below))
+		indented := s.indentWidth(line) - s.indentWidth(below)
+		return said == s.statement(below) && (indented == 0 || s.mode == fillBlock && (indented < 0 || !s.lang.closesBlock(line)))
 	}
 	if same(s.firstBelow()) {
 		return true

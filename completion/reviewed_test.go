@@ -211,4 +211,52 @@ var reviewed = []fill{
 	{"a variable of two letters", "go", "\tdb := open()\n\trows, err := d‸\n", "db.Query(q)", "\tdb := open()\n\trows, err := db.Query(q)\n"},
 	{"a letter before a name that the file lacks", "go", "\trows, err := d‸\n", "db.Query(q)", "\trows, err := ddb.Query(q)\n"},
 	{"a variable of a letter twice", "go", "\tfor _, t := range a {\n\t}\n\tfor _, t‸\n", "t := range b {", "\tfor _, t := range a {\n\t}\n\tfor _, tt := range b {\n"},
+
+	// Types and tags that an editor closed.
+	{"types of a variable", "cpp", "    std::vector<‸>\n", "int> v;", "    std::vector<int> v;\n"},
+	{"types of types", "java", "    Map<‸>\n", "String, List<String>> m = new HashMap<>();", "    Map<String, List<String>> m = new HashMap<>();\n"},
+	{"types in types", "rust", "    m: Vec<Vec<‸>>\n", "u8>>,", "    m: Vec<Vec<u8>>,\n"},
+	{"types before a semicolon", "rust", "let mut m: HashMap<‸>;\n", "String, i32> = HashMap::new();", "let mut m: HashMap<String, i32> = HashMap::new();\n"},
+	{"types with a comparison behind", "typescript", "const a: Array<‸>\n", "number> = a < b ? c : d;", "const a: Array<number> = a < b ? c : d;\n"},
+	{"types of a function", "typescript", "const f: Set<‸>\n", "() => void> = new Set();", "const f: Set<() => void> = new Set();\n"},
+	{"types that close none", "kotlin", "val a: List<‸>\n", "Map<String, Int>", "val a: List<Map<String, Int>>\n"},
+	{"types before a name", "java", "    List<‸> a;\n", "String>", "    List<String> a;\n"},
+	{"types and a call with arguments", "typescript", "const a = useState<‸>()\n", "string>('')", "const a = useState<string>('')\n"},
+	{"types and a call and on", "typescript", "const a = useState<‸>();\n", "string>('').b;", "const a = useState<string>('').b;\n"},
+	{"a tag and its end", "html", "  <‸>\n", "div class=\"a\"></div>", "  <div class=\"a\"></div>\n"},
+	{"a comparison and an arrow", "javascript", "  f(a < b, c =>‸)\n", " d > e)", "  f(a < b, c => d > e)\n"},
+
+	// Strings in strings.
+	{"a tag of a field", "go", "\tName string `json:\"‸\"`\n", "name\"`", "\tName string `json:\"name\"`\n"},
+	{"a tag of a field goes on", "go", "\tName string `json:\"name‸\"`\n", ",omitempty\" yaml:\"name\"`", "\tName string `json:\"name,omitempty\" yaml:\"name\"`\n"},
+	{"a value in a query", "python", "q = \"a = '‸'\"\n", "b'\"", "q = \"a = 'b'\"\n"},
+	{"a value in a query, behind an apostrophe", "python", "q = \"it's '‸'\"\n", "b'\"", "q = \"it's 'b'\"\n"},
+	{"an apostrophe in a query", "python", "q = \"a = '‸'\"\n", "it's b'\"", "q = \"a = 'it's b'\"\n"},
+	{"JSON in a string", "python", "x = '{\"a\": \"‸\"}'\n", "b\"}'", "x = '{\"a\": \"b\"}'\n"},
+	{"JSON in a string goes on", "python", "x = '{\"a\": \"‸\"}'\n", "b\", \"c\": \"d\"}'", "x = '{\"a\": \"b\", \"c\": \"d\"}'\n"},
+	{"JSON in a string with escapes", "java", "String s = \"{\\\"a\\\": \\\"‸\\\"}\";\n", "b\\\"}\";", "String s = \"{\\\"a\\\": \\\"b\\\"}\";\n"},
+	{"a tag in a string", "javascript", "const s = `<div class=\"‸\">`;\n", "box\">`;", "const s = `<div class=\"box\">`;\n"},
+	{"a selector in a string", "javascript", "el.querySelector('input[name=\"‸\"]')\n", "email\"]')", "el.querySelector('input[name=\"email\"]')\n"},
+	{"a name in a docstring", "python", "def f():\n    \"\"\"Return `‸`.\"\"\"\n", "None`.\"\"\"", "def f():\n    \"\"\"Return `None`.\"\"\"\n"},
+
+	// A rest that says something without words.
+	{"an empty string compared", "go", "\tif x‸ != \"\" {\n", ".Name != \"\"", "\tif x.Name != \"\" {\n"},
+	{"an empty string compared, and its block", "javascript", "if (a‸ === '') {\n", ".trim() === ''", "if (a.trim() === '') {\n"},
+	{"a string assigned", "typescript", "let s‸ = \"\";\n", ": string = \"\";", "let s: string = \"\";\n"},
+	{"a string by default", "python", "def f(x‸=''):\n", ", y=''", "def f(x, y=''):\n"},
+	{"a value or a string", "javascript", "const a = b‸ || '';\n", ".c || '';", "const a = b.c || '';\n"},
+	{"a choice of strings", "typescript", "  ‸ ? \">=\" : \">\";\n", "const a = b ? \">=\" : \">\";", "  const a = b ? \">=\" : \">\";\n"},
+	{"empty strings of a list", "python", "x = [\"\", ‸, \"\"]\n", "\"\", \"\"", "x = [\"\", \"\", \"\", \"\"]\n"},
+
+	// A string that an editor closed before code.
+	{"a string before an argument", "javascript", "f(\"‸\", b);\n", "a\"", "f(\"a\", b);\n"},
+	{"a string before a text", "html", "<a href=\"‸\">x</a>\n", "y\">", "<a href=\"y\">x</a>\n"},
+	{"a string with an escape before an argument", "c", "f(\"a \\\"‸\", b);\n", "c\\\" d\"", "f(\"a \\\"c\\\" d\", b);\n"},
+	{"a division of what is there", "typescript", "    f(‸)\n", "a! / b);", "    f(a! / b);\n"},
+	{"a pattern that is not", "javascript", "  if (!‸)\n", "/a(/.test(b))", "  if (!/a(/.test(b))\n"},
+
+	// The end of a block above that of the block around it.
+	{"an inner end", "ruby", "def f\n  if a\n    b\n  ‸\nend\n", "end", "def f\n  if a\n    b\n  end\nend\n"},
+	{"an inner fi", "shellscript", "if a; then\n    if b; then\n        c\n    ‸\nfi\n", "fi", "if a; then\n    if b; then\n        c\n    fi\nfi\n"},
+	{"an end that is there", "lua", "function f()\n  if a then\n    b()\n  ‸\n  end\nend\n", "end", "="},
 }

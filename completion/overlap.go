@@ -27,6 +27,8 @@ func cutRest(s *cursorContext, text string) string {
 				cut = before
 			}
 		}
+	} else if before, ok := strings.CutSuffix(text, rest); ok && before != "" && s.typedOver(text, rest) {
+		cut = before
 	} else {
 		for k := min(len(rest), len(text)); k > 0 && cut == text; k-- {
 			if strings.HasSuffix(text, rest[:k]) && tailUnmatched(text, k, marks, k == len(rest) || operation.MatchString(rest[:k])) {
@@ -40,6 +42,47 @@ func cutRest(s *cursorContext, text string) string {
 	return cut
 }
 
+// typedOver: text, which ends in rest, is all that the line needs behind the cursor. The
+// user wrote over the line's beginning, so that rest closes nothing: t.| before ).
+func (s *cursorContext) typedOver(text, rest string) bool {
+	return !s.closesNothing(text) && (s.closesNothing(rest) || coveredRest(s, text) == 0 && s.closesNothing(text+rest))
+}
+
+// closesNothing: the line with text behind the cursor has a bracket that closes nothing,
+// there or above, or a string without an end.
+func (s *cursorContext) closesNothing(text string) bool {
+	closers, open := s.unpaired(text)
+	if len(closers) == 0 || innermostString(open) >= 0 {
+		return innermostString(open) >= 0
+	}
+	above := eachMark(s.lang.ID, s.above, func(mark) {})
+	for i, c := range closers {
+		if at := len(above) - 1 - i; at < 0 || closerOf(above[at].sign) != c {
+			return true
+		}
+	}
+	return false
+}
+
+// unpaired are the brackets that close nothing in the line with text behind the cursor,
+// and what stays open there.
+func (s *cursorContext) unpaired(text string) (closers []byte, open []opening) {
+	line := s.line + text
+	apostrophe := false
+	open = eachMark(s.lang.ID, line+barrier+"'", func(m mark) {
+		switch {
+		case m.at > len(line):
+			apostrophe = !m.quoted // which began a string
+		case m.opener < 0:
+			closers = append(closers, m.sign)
+		}
+	})
+	if apostrophe {
+		open = append(open, opening{len(line), 1, '\'', stringOpening})
+	}
+	return closers, open
+}
+
 // closesTwice is where text closes by itself what the rest of the line, which says
 // more, closed before: g[int](1)]() where an editor had put the bracket. -1 if it does not.
 func (s *cursorContext) closesTwice(text string, closers []mark) int {
@@ -47,6 +90,9 @@ func (s *cursorContext) closesTwice(text string, closers []mark) int {
 	closers = meantBy(closers, rest[0])
 	if len(closers) == 0 || onlyClosers(rest) || strings.IndexByte(")]}>\"'`", rest[0]) < 0 || closers[0].sign != rest[0] {
 		return -1
+	}
+	if closers[0].at == 0 && strings.IndexByte(")]}", rest[0]) < 0 {
+		return -1 // more than a string or types
 	}
 	before, after := s.line+s.rest, s.line+text+barrier+s.rest
 	if !s.closed(before, len(before)-len(rest)) || s.closed(after, len(after)-len(rest)) {
@@ -462,6 +508,12 @@ func coveredRest(s *cursorContext, text string) int {
 		}
 		cover(i+1, closers[at])
 		closers = closers[at+1:]
+	}
+	if covers > 0 && !strings.Contains(text, "\n") { // what the answer opens last the editor closed
+		closers, open := s.unpaired(text + s.rest)
+		if _, without := s.unpaired(text + s.rest[covers:]); len(closers)+len(open) == 0 && len(without) > 0 {
+			return 0
+		}
 	}
 	return covers
 }

@@ -259,4 +259,15 @@ var reviewed = []fill{
 	{"an inner end", "ruby", "def f\n  if a\n    b\n  ‸\nend\n", "end", "def f\n  if a\n    b\n  end\nend\n"},
 	{"an inner fi", "shellscript", "if a; then\n    if b; then\n        c\n    ‸\nfi\n", "fi", "if a; then\n    if b; then\n        c\n    fi\nfi\n"},
 	{"an end that is there", "lua", "function f()\n  if a then\n    b()\n  ‸\n  end\nend\n", "end", "="},
+
+	// What the rest of the line closes.
+	{"a call typed over", "go", "\tt.‸)\n", "Errorf(a, b)", "\tt.Errorf(a, b)\n"},
+	{"a call in a call typed over", "go", "\tt.Errorf(a, len‸))\n", "(b))", "\tt.Errorf(a, len(b))\n"},
+	{"a call of several lines goes on", "go", "\tf(\n\t\ta.‸)\n", "g()", "\tf(\n\t\ta.g())\n"},
+	{"a string typed over", "go", "\tcase‸\":\n", " \"a\":", "\tcase \"a\":\n"},
+	{"strings, the last of them open", "lua", "  f({ 'a‸' })\n", "', 'b", "  f({ 'a', 'b' })\n"},
+	{"a string of a shell, another open", "shellscript", "mv \"$a.‸\"\n", "b\" \"$a", "mv \"$a.b\" \"$a\"\n"},
+	{"calls, the last of them open", "go", "\tx := f(a‸)\n", "), g(b", "\tx := f(a), g(b)\n"},
+	{"a tag of a field typed over", "go", "\tPath string `‸\"`\n", "json:\"path\"`", "\tPath string `json:\"path\"`\n"},
+	{"a list in a call typed over", "go", "func f() {\n\tg‸})\n}\n", "([]string{a})", "func f() {\n\tg([]string{a})\n}\n"},
 }

@@ -1,0 +1,140 @@
+package completion
+
+import (
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"quarry/index/lang"
+)
+
+// middleKinds are what a model writes for the middle of a line: the answer, and what is
+// typed or what follows said again with it.
+var middleKinds = []struct {
+	name  string
+	model func(typed, middle, rest string) string
+	// wrong and dropped are how many of 10,000 answers may make another line than the
+	// file's, and how many may not be shown. A word said again in a string is not.
+	wrong, dropped int
+	// named: of a word of one or two letters nobody can tell.
+	named bool
+}{
+	{"the middle", func(_, middle, _ string) string { return middle }, 15, 10, false},
+	{"the middle and the rest of the line", func(_, middle, rest string) string { return middle + rest }, 50, 10, false},
+	{"the typed word and the middle", func(typed, middle, _ string) string { return lastWord(typed) + middle }, 20, 1500, true},
+}
+
+// middleLanguages are how many middles the sources of this repository have at least.
+var middleLanguages = map[string]int{
+	"c": 1000, "go": 5000, "java": 100, "javascript": 1000, "lua": 1000, "python": 300, "rust": 100, "shellscript": 1000, "typescript": 1000,
+}
+
+// between are the offsets behind the indentation of line at which a word begins or ends.
+func between(line string) (at []int) {
+	for i := len(leadingSpace(line)) + 1; i < len(line); i++ {
+		if isWord(line[i-1]) != isWord(line[i]) {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// eachMiddle calls use with middles of the lines of the sources of this repository, from
+// the one word's edge to another's, and answers how many lines and middles were left out.
+func eachMiddle(t *testing.T, use func(language, text string, cut, back, end int)) (short, signs int) {
+	t.Helper()
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "node_modules" || len(d.Name()) > 2 && d.Name()[0] == '.') {
+			return fs.SkipDir // of others
+		}
+		l := lang.OfExtension(filepath.Ext(path))
+		if !d.Type().IsRegular() || l == nil || middleLanguages[l.ID] == 0 {
+			return nil
+		}
+		name := fnv.New64a()
+		fmt.Fprint(name, path)
+		rng := rand.New(rand.NewPCG(2, name.Sum64()))
+		draws := 3
+		if l.ID == "go" { // most of the repository
+			if draws = 1; rng.IntN(8) > 0 {
+				return nil
+			}
+		}
+		source, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		text := unixLines(string(source))
+		for start := 0; start < len(text); start = lineEnd(text, start) + 1 {
+			end := lineEnd(text, start)
+			places := between(text[start:end])
+			if len(places) < 2 || end-start > 300 {
+				short++
+				continue
+			}
+			for range draws {
+				from := rng.IntN(len(places) - 1)
+				to := from + 1 + rng.IntN(min(8, len(places)-from-1))
+				cut, back := start+places[from], start+places[to]
+				if wordCount(text[cut:back]) == 0 {
+					signs++
+					continue
+				}
+				use(l.ID, text, cut, back, end)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return short, signs
+}
+
+// The middle of a line comes out as it was, also where the answer says what is typed or
+// what follows again.
+func TestRightMiddlesSurvive(t *testing.T) {
+	for _, kind := range middleKinds {
+		t.Run(kind.name, func(t *testing.T) {
+			all, count := map[string]int{}, map[string]int{} // by the language, and by the verdict too
+			wordless := 0
+			short, signs := eachMiddle(t, func(language, text string, cut, back, end int) {
+				all[language]++
+				typed := text[lineStart(text, cut):cut]
+				model := kind.model(typed, text[cut:back], text[back:end])
+				if word := lastWord(typed); kind.named && (isShort(word) || !startsName(word)) {
+					wordless++
+					return
+				}
+				verdict, got := hole{text[:cut] + text[back:], cut, model, text, false}.judge(language)
+				count[verdict]++
+				count[language+" "+verdict]++
+				if verdict != "right" && count[verdict] <= 10 {
+					t.Logf("%s, %s: %q|%q, model %q, got %q", language, verdict, typed, text[back:end], model, got)
+				}
+			})
+			judged := count["right"] + count["wrong"] + count["dropped"]
+			t.Logf("%d answers: %d wrong, %d dropped; %d lines were too short or too long, %d middles but signs, %d without a typed word", judged,
+				count["wrong"], count["dropped"], short, signs, wordless)
+			if count["wrong"]*10_000 > judged*kind.wrong || count["dropped"]*10_000 > judged*kind.dropped {
+				t.Errorf("of %d answers %d are wrong and %d dropped, want at most %d and %d of 10,000", judged, count["wrong"], count["dropped"], kind.wrong, kind.dropped)
+			}
+			for _, language := range slices.Sorted(maps.Keys(middleLanguages)) {
+				wrong, n := count[language+" wrong"], count[language+" right"]+count[language+" wrong"]+count[language+" dropped"]
+				t.Logf("%s: %d of %d wrong", language, wrong, n)
+				if all[language] < middleLanguages[language] {
+					t.Errorf("%s has only %d middles", language, all[language])
+				}
+			}
+		})
+	}
+}

@@ -134,7 +134,7 @@ func TestNoChangeIsAppliedUnseen(t *testing.T) {
 		t.Fatalf("the window has room for the change:\n%s", screen.Framed())
 	}
 	p.Press("F5", "g", "a")
-	p.WaitForText("quarry: not applied: changed lines not seen yet: 2; ga again")
+	p.WaitForText("quarry: not applied: look and press ga again (unseen: 2)")
 	p.WaitForText("+               n += it.Count")
 	p.waitForSaved(editortest.Shop)
 	p.apply()

@@ -194,7 +194,7 @@ local function apply(p)
     vim.cmd.normal({ 'zt', bang = true })
   end)
   look(p)
-  tell(('not applied: changed lines not seen yet: %d; ga again'):format(count))
+  tell(('not applied: look and press ga again (unseen: %d)'):format(count))
 end
 
 ---@param p quarry.Proposal

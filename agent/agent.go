@@ -37,6 +37,9 @@ type Conversation struct {
 	Temperature float64
 	// MaxTokens limits the answer; 0 leaves it to the Chat.
 	MaxTokens int
+	// Begin is how the answer begins: the model goes on from there. A server that cannot
+	// be told so begins anew behind it.
+	Begin string `json:",omitempty"`
 }
 
 // Message is one turn. Role is system, user or assistant; a tool's result is a

@@ -9,6 +9,9 @@
 // decides is not asked for: renaming within a function (rename.go), and whether a
 // change that is to document code leaves the code alone.
 //
+// A model of few parameters is not asked for a diff: it is asked what must stand in place of
+// the problem's line, with no tools and an answer that begins with code (line.go).
+//
 // # Confidence
 //
 // A confidence is not the model's opinion of itself. It is high when every check
@@ -21,7 +24,7 @@
 //   - a diff fits without its indentation or context being corrected, and is not a
 //     whole declaration written anew
 //   - a fix changes the lines around the problem
-//   - the answer was not cut off
+//   - the answer was not cut off, and has a reason
 //
 // Nothing here writes a file.
 package diagnostics

@@ -220,7 +220,7 @@ func TestPrompts(t *testing.T) {
 			return err
 		})
 	}
-	for _, form = range []diagnostics.Form{diagnostics.Replace, diagnostics.Whole} {
+	for _, form = range []diagnostics.Form{diagnostics.Replace, diagnostics.Whole, diagnostics.Line} {
 		say("fix-"+form.String(), func(w world) error { _, err := w.Fix(ctx, w.problem()); return err })
 	}
 }
@@ -251,13 +251,92 @@ func TestForms(t *testing.T) {
 			}
 		}
 	}
-	for _, form := range []diagnostics.Form{diagnostics.Diff, diagnostics.Replace, diagnostics.Whole} {
+	for _, form := range []diagnostics.Form{diagnostics.Diff, diagnostics.Replace, diagnostics.Whole, diagnostics.Line} {
 		if again, err := diagnostics.FormOf(form.String()); again != form || err != nil {
 			t.Errorf("%s is read as %s, %v", form, again, err)
 		}
 	}
 	if _, err := diagnostics.FormOf("prose"); err == nil {
 		t.Error("prose is a form")
+	}
+}
+
+// The line of the problem is asked for without tools, in an answer that begins with code. A
+// server may begin anew behind that. What comes to nothing is asked for once more, with a
+// reason.
+func TestFixOfALine(t *testing.T) {
+	const begin = "```go\n"
+	for name, c := range map[string]struct {
+		answers    []string
+		confidence agent.Confidence
+		reason     string
+	}{
+		"the line":        {[]string{begin + "\t\tn += it.Count\n```"}, agent.Medium, "Check it: the model gave no reason."},
+		"without fence":   {[]string{begin + "n += it.Count"}, agent.Medium, "Check it: the model gave no reason."},
+		"begun anew":      {[]string{begin + "```go\nn += it.Count\n```"}, agent.Medium, "Check it: the model gave no reason."},
+		"at the second":   {[]string{begin + "n += it.Counts\n```", `{"code":"n += it.Count","reason":"The field is named Count."}`}, agent.Medium, "The field is named Count. Check it: a first answer was refused."},
+		"after a refusal": {[]string{begin + "n += (\n```", `{"code":"n += it.Count","reason":"The field is named Count."}`}, agent.Medium, "The field is named Count. Check it: a first answer was refused."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorldOf(diagnostics.Line, c.answers...)
+			p, err := w.Fix(t.Context(), w.problem())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := w.after(t, p), strings.Replace(count, "it.Counts", "it.Count", 1); got != want {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+			if p.Confidence != c.confidence || p.Reason != c.reason {
+				t.Errorf("confidence %s: %q; want %s: %q", p.Confidence, p.Reason, c.confidence, c.reason)
+			}
+			if len(p.Citations) != 1 || p.Citations[0].Path != "stock/count.go" {
+				t.Errorf("it rests on %v", p.Citations)
+			}
+			first := w.chat.asked[0]
+			if first.Begin != begin || first.Tools != nil || len(w.tools.calls) > 0 {
+				t.Errorf("the model is asked %+v, with %q looked up", first, w.tools.calls)
+			}
+			if len(w.chat.asked) != len(c.answers) || len(c.answers) > 1 && w.chat.asked[1].Format == nil {
+				t.Errorf("asked %+v", w.chat.asked)
+			}
+		})
+	}
+}
+
+// A model that knows nothing better than the line as it is has no fix; one whose lines do
+// not fit is refused.
+func TestLineWithoutAFix(t *testing.T) {
+	same := []string{"```go\n\t\tn += it.Counts\n```", `{"code":"n += it.Counts","reason":"It is right."}`}
+	w := newWorldOf(diagnostics.Line, same...)
+	p, err := w.Fix(t.Context(), w.problem())
+	if err != nil || len(p.Files) > 0 || p.Confidence != agent.Low || !strings.Contains(p.Reason, "it knows no fix") {
+		t.Errorf("got %+v, %v; want no change", p, err)
+	}
+	w = newWorldOf(diagnostics.Line, "```go\nn += (\n```", `{"code":"n += (","reason":"x"}`)
+	if p, err := w.Fix(t.Context(), w.problem()); err == nil || !strings.Contains(err.Error(), "refused") {
+		t.Errorf("got %+v, %v; want a refusal", p, err)
+	}
+}
+
+// Of a line that is too long to be written again the declaration is asked for.
+func TestFixOfALongLine(t *testing.T) {
+	w := newWorldOf(diagnostics.Line, "")
+	long := "n += it.Counts // " + strings.Repeat("x", 500)
+	w.files["stock/count.go"] = strings.Replace(count, "n += it.Counts", long, 1)
+	_, _ = w.Fix(t.Context(), w.problem()) // what comes of it is not the point
+	if len(w.chat.asked) == 0 || w.chat.asked[0].Begin != "" || !strings.Contains(w.chat.asked[0].Messages[0].Text, "declaration") {
+		t.Errorf("asked %+v", w.chat.asked)
+	}
+}
+
+// A name that the file has nowhere else is told with those that it may be meant to be.
+func TestMisspeltName(t *testing.T) {
+	w := newWorldOf(diagnostics.Line, "")
+	w.files["stock/count.go"] = strings.Replace(count, "n += it.Counts", "n += itemz", 1)
+	p := agent.Problem{Location: w.place("itemz"), Source: "compiler", Message: "undefined: itemz"}
+	_, _ = w.Fix(t.Context(), p)
+	if turn := w.chat.lastTurn(); !strings.Contains(turn, "The file has no other `itemz`; names like it are `items`") {
+		t.Errorf("asked %q", turn)
 	}
 }
 

@@ -20,10 +20,18 @@ func (a *Assistant) Fix(ctx context.Context, p agent.Problem) (agent.Proposal, e
 		return agent.Proposal{}, err
 	}
 	e := task{name: "fix", about: a.problemContext(p), form: a.parts.Form}
+	if e.form == Line {
+		if e.about.narrow() {
+			return a.fixLine(ctx, e)
+		}
+		e.form = Whole
+	}
 	e.about.Form = e.form.String()
 	e.query = e.problemQuery()
-	return a.propose(ctx, e, "Fix: "+firstLine(p.Message), nil, func(agent.Proposal) *patch.Refusal { return nil })
+	return a.propose(ctx, e, e.fixTitle(), nil, func(agent.Proposal) *patch.Refusal { return nil })
 }
+
+func (e task) fixTitle() string { return "Fix: " + firstLine(e.about.Message) }
 
 // near is how many lines from a problem its fix is expected.
 const near = 10
@@ -74,9 +82,13 @@ func (a *Assistant) propose(ctx context.Context, e task, title string, also func
 	case best.refusal != nil && best.cut:
 		return agent.Proposal{}, fmt.Errorf("select less, the model's change was too long: %w", best.refusal)
 	case best.refusal != nil:
-		return agent.Proposal{}, fmt.Errorf("ask again, the model's change is refused: %w", best.refusal)
+		return agent.Proposal{}, refusedChange(best.refusal)
 	}
 	return a.finish(ctx, e, title, best), nil
+}
+
+func refusedChange(why error) error {
+	return fmt.Errorf("ask again, the model's change is refused: %w", why)
 }
 
 // isNoFix says whether the answer is that no change is known: it has none, and
@@ -118,6 +130,7 @@ func afterDiffs(text string) (after string, ok bool) {
 func (a *Assistant) finish(ctx context.Context, e task, title string, s *answer) agent.Proposal {
 	p := s.reading.Proposal
 	d := s.common()
+	d.unless(s.text != "", "the model gave no reason")
 	d.unless(!s.reading.Forgiven, "its lines fitted only after their indentation or context was corrected")
 	d.unless(len(s.reading.Rewritten) == 0, "it writes %s anew, see that nothing is lost", strings.Join(s.reading.Rewritten, ", "))
 	if e.about.Message != "" {

@@ -9,15 +9,17 @@ import (
 // whatever was asked for.
 type Form int
 
-// The forms: a unified diff; the lines to replace and what they become; or the changed
-// declaration, whole.
+// The forms: a unified diff; the lines to replace and what they become; the changed
+// declaration, whole; or the line of the problem alone, which is asked for without tools
+// (line.go).
 const (
 	Diff Form = iota
 	Replace
 	Whole
+	Line
 )
 
-var formNames = [...]string{"diff", "replace", "whole"}
+var formNames = [...]string{"diff", "replace", "whole", "line"}
 
 // String is the form's name, which is also that of its template.
 func (f Form) String() string { return formNames[f] }

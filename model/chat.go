@@ -20,6 +20,10 @@ type Conversation struct {
 	Temperature float64
 	// MaxTokens is the length limit; 0 means ChatPreset's.
 	MaxTokens int
+	// Begin is how the answer begins: the model goes on from there, and the answer has it.
+	// Not with a Format. A server of OpenAI's interface is given it as a turn of the
+	// assistant, behind which some begin a new one.
+	Begin string
 }
 
 // Message is one turn. Role is system, user or assistant. It is an alias so that a
@@ -69,7 +73,13 @@ func (rt *Runtime) Chat(ctx context.Context, c Conversation, emit func(text stri
 	rt.limiter.enter(conversing)
 	defer rt.limiter.leave(conversing)
 
-	t := &talk{emit: emit, whole: len(c.Format) > 0, most: c.MaxTokens * mostTokenBytes, stop: func() { cancel(errStopped) }}
+	t := &talk{emit: emit, whole: len(c.Format) > 0, most: c.MaxTokens*mostTokenBytes + len(c.Begin), stop: func() { cancel(errStopped) }}
+	if c.Begin != "" {
+		t.text.WriteString(c.Begin) // which converse sends behind the prompt
+		if !emit(c.Begin) {
+			return Reply{Text: c.Begin}, nil
+		}
+	}
 	var err error
 	switch b := rt.backend.(type) {
 	case renderer:

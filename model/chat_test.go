@@ -83,6 +83,26 @@ func TestChat(t *testing.T) {
 	}
 }
 
+// An answer goes on from how it is to begin, which it has, also when nobody
+// reads on.
+func TestAnAnswerThatIsBegun(t *testing.T) {
+	c := question(why)
+	c.Begin = "```go\n"
+	s := modeltest.NewServer(t)
+	o := ready(t, options(s.URL))
+	s.Queue(modeltest.Answer{Pieces: []string{"x", " := 1"}})
+	a := talkTo(t.Context(), o, c)
+	if reply, err := a.wait(t); err != nil || reply.Text != "```go\nx := 1" || strings.Join(a.emitted, "|") != "```go\n|x| := 1" {
+		t.Errorf("got %+v, %q, %v", reply, a.emitted, err)
+	}
+	if got := s.Prompts()[1].Prompt; got != rendered+c.Begin {
+		t.Errorf("the model goes on from %q", got)
+	}
+	if reply, err := o.Chat(soon(t), c, func(string) bool { return false }); err != nil || reply.Text != c.Begin || len(s.Prompts()) != 2 {
+		t.Errorf("nobody reads: %+v, %v, %d prompts", reply, err, len(s.Prompts()))
+	}
+}
+
 // A server that says much more than it was asked for is read as far as an answer of that
 // length goes: what it said stands in the next prompt. (One that says 3 MB took minutes.)
 func TestAnAnswerLongerThanAskedForIsCut(t *testing.T) {

@@ -193,6 +193,9 @@ func (c *openAI) chat(ctx context.Context, conv Conversation, each func(chunk)) 
 	for i, m := range conv.Messages {
 		messages[i] = map[string]string{"role": m.Role, "content": m.Text}
 	}
+	if conv.Begin != "" {
+		messages = append(messages, map[string]string{"role": "assistant", "content": conv.Begin})
+	}
 	body := map[string]any{
 		"model": c.model, "messages": messages, "max_tokens": conv.MaxTokens, "temperature": conv.Temperature,
 		"stream": true, "stream_options": streamOptions{IncludeUsage: true},

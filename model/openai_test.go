@@ -420,6 +420,36 @@ func checkFull(ctx context.Context, t *testing.T, full int64, retryAfter string)
 	return first, clock.waits, count.Load()
 }
 
+// A server that knows no other way is given how an answer begins as the assistant's turn.
+func TestOpenAIAnswerThatIsBegun(t *testing.T) {
+	var turns []map[string]string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/v1/models":
+			io.WriteString(w, `{"data":[{"id":"granite4:micro"}]}`)
+		case "/v1/completions": // the canary
+			io.WriteString(w, "data: {\"choices\":[{\"text\":\"x\",\"finish_reason\":\"length\"}]}\n\n")
+		default:
+			var asked struct{ Messages []map[string]string }
+			if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+				t.Error(err)
+			}
+			turns = asked.Messages
+			io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"x := 1\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+		}
+	}))
+	defer s.Close()
+	o := ready(t, openAIOptions(s.URL))
+	c := question(why)
+	c.Begin = "```go\n"
+	if reply, err := o.Chat(soon(t), c, func(string) bool { return true }); err != nil || reply.Text != "```go\nx := 1" {
+		t.Errorf("%+v, %v", reply, err)
+	}
+	if n := len(turns); n != 2 || turns[1]["role"] != "assistant" || turns[1]["content"] != c.Begin {
+		t.Errorf("the server is given %v", turns)
+	}
+}
+
 // A server closes a connection that it kept in the moment it is asked on it, as llama.cpp
 // does after some seconds: it is asked again on another, and nobody is told.
 func TestAConnectionThatWasKeptBreaks(t *testing.T) {

@@ -47,7 +47,7 @@ back, deleting deletes the line of the problem, silent knows no fix.`,
 	flags.StringVar(&f.answers, "answers", "", "`FILE` that keeps the model's answers")
 	flags.StringVar(&f.missing, "missing", "", "ask no model; write the conversations that have no answer to `FILE`")
 	flags.StringVar(&f.half, "half", "", "only the breakages of one half: fit or held")
-	flags.StringVar(&f.form, "form", diagnostics.Diff.String(), "what the model is asked to write: diff, replace or whole")
+	flags.StringVar(&f.form, "form", diagnostics.Diff.String(), "what the model is asked to write: diff, replace, whole or line")
 	flags.StringVar(&f.script, "script", "", "a script in place of a model: known, deleting or silent")
 	flags.IntVar(&f.every, "every", 1, "only every `N`th breakage of each language")
 	flags.StringSliceVar(&f.only, "only", nil, "only these breakages, by id, language or repository")

@@ -68,8 +68,8 @@ func (c *Core) Fix(ctx context.Context, p agent.Problem) (agent.Proposal, error)
 	if err != nil {
 		return agent.Proposal{}, err
 	}
-	if small { // it copies the example of a diff (bench/models.md)
-		how.Form = diagnostics.Whole
+	if small { // it copies what it is shown (bench/models.md)
+		how.Form = diagnostics.Line
 	}
 	return c.Assistant(c, how).Fix(workspace.Question(ctx), p)
 }

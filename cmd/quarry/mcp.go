@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +18,7 @@ import (
 	"quarry/cmd/internal/cli"
 	"quarry/cmd/internal/engines"
 	"quarry/lsp"
+	"quarry/lsp/service/client"
 )
 
 func (a *app) mcpCommand() *cobra.Command {
@@ -23,6 +27,9 @@ func (a *app) mcpCommand() *cobra.Command {
 		Short: "Serve the tools to an agent over the Model Context Protocol",
 		Long: `Serve search, symbols and files of the workspace to an agent over the Model Context
 Protocol, on standard input and output.
+
+Where quarry serve runs, it is asked, so that agents share one index; else, and when it
+ends, this process has its own.
 
 One server serves any number of repositories: the folders that the agent says it works
 in, else the repository around the current folder, and any other that a call names by
@@ -53,10 +60,17 @@ func (a *app) mcp(ctx context.Context) (err error) {
 		}, engines.Options{Level: a.SetLogLevel})
 		return served{core.Tools().ForAgent(), core}, nil
 	}
+	shared := func(folders []string) (mcp.Project, error) {
+		conn := userService{a}.agent(ctx, folders, settings)
+		if conn == nil {
+			return open(folders)
+		}
+		return &sharedProject{conn: conn, open: func() (mcp.Project, error) { return open(folders) }, log: a.Log}, nil
+	}
 	a.Serves(cli.ExitFailed)
 	err = mcp.Serve(ctx, mcp.Options{
 		Version: cli.Version(), Definitions: agent.NewToolbox(agent.Parts{}).AllDefinitions(),
-		Folders: []string{here}, Pinned: a.Workspace != "", Open: open, Around: repositoryAround,
+		Folders: []string{here}, Pinned: a.Workspace != "", Open: shared, Around: repositoryAround,
 		Ended: func() { a.Ending(cli.ExitOK) },
 	}, a.Stdin, a.Protocol)
 	if ctx.Err() != nil {
@@ -73,6 +87,64 @@ type served struct {
 
 // Close implements mcp.Project.
 func (s served) Close() error { return s.core.Close() }
+
+// sharedProject is one project by the user's quarry serve, so that the agents of a repository
+// share its index. When that one ends or fails, the project is opened here.
+type sharedProject struct {
+	conn *client.Conn
+	open func() (mcp.Project, error)
+	log  *slog.Logger
+
+	mu  sync.Mutex
+	own mcp.Project // nil as long as the service answers; guarded by mu
+}
+
+// Call implements mcp.Tools.
+func (s *sharedProject) Call(ctx context.Context, name string, args json.RawMessage) agent.Envelope {
+	s.mu.Lock()
+	own := s.own
+	s.mu.Unlock()
+	if own == nil {
+		var e agent.Envelope
+		err := s.conn.Call(ctx, client.MethodTool, client.Tool{Name: name, Arguments: args}, &e)
+		if err == nil {
+			return e
+		}
+		if ctx.Err() != nil {
+			return agent.Refused(agent.InternalError, ctx.Err())
+		}
+		s.log.Info("going on without quarry serve", "error", err)
+		if own, err = s.leave(); err != nil {
+			return agent.Refused(agent.InternalError, err)
+		}
+	}
+	return own.Call(ctx, name, args)
+}
+
+// leave opens the project here, once.
+func (s *sharedProject) leave() (mcp.Project, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.own != nil {
+		return s.own, nil
+	}
+	own, err := s.open()
+	if err == nil {
+		s.own = own
+	}
+	return own, err
+}
+
+// Close implements mcp.Project.
+func (s *sharedProject) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_ = s.conn.Close() // the service may have gone
+	if s.own != nil {
+		return s.own.Close()
+	}
+	return nil
+}
 
 // repositoryAround is the repository that a path lies in. An agent may name any on this
 // machine, but no other folder: it works in repositories.

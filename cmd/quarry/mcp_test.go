@@ -34,6 +34,12 @@ func serveMCP(t *testing.T, files map[string]string) (client *sdk.ClientSession,
 func connectMCP(t *testing.T, with *sdk.Client, version string, args ...string) (client *sdk.ClientSession, call func(name string, args map[string]any) string) {
 	t.Helper()
 	t.Setenv("QUARRY_STATE_DIR", t.TempDir())
+	return connectAgent(t, with, version, args...)
+}
+
+// connectAgent is connectMCP with the folder for state that the test has.
+func connectAgent(t *testing.T, with *sdk.Client, version string, args ...string) (client *sdk.ClientSession, call func(name string, args map[string]any) string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()

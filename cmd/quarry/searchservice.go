@@ -7,6 +7,7 @@ import (
 
 	"quarry/cmd/internal/cli"
 	"quarry/lsp/service/client"
+	"quarry/lsp/settings"
 	"quarry/retrieval"
 	"quarry/retrieval/workspace"
 )
@@ -29,7 +30,27 @@ var (
 // query is what the user typed: the whole query, or the filters of --similar.
 func (a userService) search(ctx context.Context, root, query string, own func() (*searched, error)) *searched {
 	s := a.CommandSettings()
-	if !s.Service.Enabled || s.Reranker.By != "nothing" { // a command's own answers are not reranked
+	if s.Reranker.By != "nothing" { // a command's own answers are not reranked
+		return nil
+	}
+	conn := a.dial(ctx, "quarry search", []string{root}, s)
+	if conn == nil {
+		return nil
+	}
+	a.Behind(func() { _ = conn.Close() })
+	r := &remote{app: a.app, conn: conn, query: query, own: own}
+	r.from = &searched{searchable: r, root: root}
+	return r.from
+}
+
+// agent is the service for an agent that works in some folders, nil if none is of use.
+func (a userService) agent(ctx context.Context, folders []string, s settings.Settings) *client.Conn {
+	return a.dial(ctx, "quarry mcp", folders, s)
+}
+
+// dial connects to the service if one runs that answers by these settings; else it is nil.
+func (a userService) dial(ctx context.Context, name string, folders []string, s settings.Settings) *client.Conn {
+	if !s.Service.Enabled {
 		return nil
 	}
 	socket, err := a.socket(s)
@@ -41,21 +62,16 @@ func (a userService) search(ctx context.Context, root, query string, own func() 
 	}
 	within, cancel := context.WithTimeout(ctx, helloWithin)
 	defer cancel()
-	conn, err := client.Dial(within, socket, client.Options{Hello: client.Hello{
-		Client: "quarry search", Roots: []string{root}, Settings: a.digest(s),
-	}})
+	conn, err := client.Dial(within, socket, client.Options{Hello: client.Hello{Client: name, Roots: folders, Settings: a.digest(s)}})
 	if err == nil && conn.Welcome.Version != cli.Version() {
 		_ = conn.Close()
 		return nil
 	}
 	if err != nil {
-		a.Log.Debug("searching without quarry serve", "error", err)
+		a.Log.Debug(name+" without quarry serve", "error", err)
 		return nil
 	}
-	a.Behind(func() { _ = conn.Close() })
-	r := &remote{app: a.app, conn: conn, query: query, own: own}
-	r.from = &searched{searchable: r, root: root}
-	return r.from
+	return conn
 }
 
 // remote asks a service.

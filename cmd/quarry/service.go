@@ -160,6 +160,9 @@ type serviceProject struct {
 	app *app
 }
 
+// AgentTools implements service.Project.
+func (p serviceProject) AgentTools() service.Tools { return p.Tools().ForAgent() }
+
 // Configure implements service.Project.
 func (p serviceProject) Configure() error {
 	s, _ := p.app.Settings()

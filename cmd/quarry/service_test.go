@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"quarry/cmd/internal/cli"
 	"quarry/lsp/service"
 	"quarry/lsp/service/client"
@@ -236,6 +238,72 @@ func awaitEmbedded(t *testing.T, root string) {
 var patience = [2]time.Duration{helloWithin, servedWithin}
 
 // A command waits for a service no longer than docs/service.md says.
+// another is what differs from one answer of a tool to the next.
+var another = regexp.MustCompile(`"proposal_id":"[A-Z0-9]+"`)
+
+// S2: the agents of a repository share the service's index: each tool answers as without one,
+// and goes on when the service ends.
+func TestAgentsShareAService(t *testing.T) {
+	helloWithin = 10 * time.Second
+	t.Cleanup(func() { helloWithin = 50 * time.Millisecond })
+	serviceState(t)
+	root := t.TempDir()
+	writeText(t, filepath.Join(root, ".git", "HEAD"), "ref: refs/heads/main\n")
+	writeText(t, filepath.Join(root, "go.mod"), "module farm\n")
+	writeText(t, filepath.Join(root, "a.go"), "package farm\n\n// Harvest picks apples.\nfunc Harvest(n int) int { return n }\n\nfunc Farm() { Harvest(1) }\n")
+	writeText(t, filepath.Join(root, "deep", "b.go"), "package deep\n\nfunc Sow() { Harvest() }\n\nfunc Harvest() {}\n")
+	writeText(t, filepath.Join(root, ".env"), "KEY=tomato-soup\n")
+	t.Chdir(root)
+	if out, errs, code := command(t, "index", "--ollama", noOllama); code != 0 {
+		t.Fatal(out, errs)
+	}
+	agent := func(enabled string) func(string, map[string]any) string {
+		t.Setenv("QUARRY_SERVICE_ENABLED", enabled)
+		_, call := connectAgent(t, sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil), "")
+		call("repo_overview", nil) // the first call waits until the project is open
+		return call
+	}
+	calls := []struct {
+		tool string
+		args map[string]any
+	}{
+		{"search_code", map[string]any{"query": "harvest"}}, {"search_symbols", map[string]any{"query": "Harvest"}},
+		{"search_regex", map[string]any{"pattern": "^func"}}, {"search_text", map[string]any{"query": "apples"}},
+		{"get_references", map[string]any{"symbol_id": "a.go#Harvest"}}, {"get_callers", map[string]any{"symbol_id": "a.go#Harvest"}},
+		{"get_outline", map[string]any{"path": "a.go"}}, {"list_files", nil}, {"repo_overview", nil},
+		{"read_file", map[string]any{"path": "a.go"}}, {"read_file", map[string]any{"path": ".env"}}, {"read_file", map[string]any{"path": "gone.go"}},
+		{"rename_symbol", map[string]any{"symbol_id": "a.go#Harvest", "new_name": "Reap"}},
+		{"apply_unified_diff", map[string]any{"diff": "--- a/a.go\n+++ b/a.go\n@@ -6 +6 @@\n-func Farm() { Harvest(1) }\n+func Farm() { Harvest(2) }\n"}},
+	}
+	alone := agent("false")
+	var want []string
+	for _, c := range calls {
+		want = append(want, another.ReplaceAllString(alone(c.tool, c.args), ""))
+	}
+	stop := serving(t, "--ollama", noOllama)
+	one, two := agent("true"), agent("true")
+	before := serviceStatus(t).Service
+	if len(before.Clients) != 2 || before.Clients[0].Client != "quarry mcp" || len(before.Open) != 1 {
+		t.Errorf("the service has the clients %+v and the folders %q", before.Clients, before.Open)
+	}
+	same := func(when string, call func(string, map[string]any) string) {
+		t.Helper()
+		for i, c := range calls {
+			if got := another.ReplaceAllString(call(c.tool, c.args), ""); got != want[i] {
+				t.Errorf("%s: %s %v answers\n%s\nwithout it\n%s", when, c.tool, c.args, got, want[i])
+			}
+		}
+	}
+	same("one agent", one)
+	same("another agent", two)
+	if now := serviceStatus(t).Service; now.Answered < before.Answered+int64(2*len(calls)) {
+		t.Errorf("the service answered %d requests, and %d before", now.Answered, before.Answered)
+	}
+	stop()
+	one("repo_overview", nil)
+	same("after the service", one)
+}
+
 func TestPatienceWithAService(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "service.md"))
 	if err != nil {

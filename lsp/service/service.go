@@ -9,6 +9,7 @@ package service
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net"
@@ -18,6 +19,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"quarry/agent"
 	"quarry/agent/projects"
 	"quarry/lsp/document"
 	"quarry/lsp/search"
@@ -25,12 +27,20 @@ import (
 	"quarry/lsp/service/peer"
 )
 
-// Project answers for some folders. Its methods may be called concurrently.
+// Project answers for some folders. Its methods may be called concurrently, and two can be
+// compared.
 type Project interface {
 	search.Core
+	// AgentTools are the tools for one more agent.
+	AgentTools() Tools
 	// Configure takes the settings of now.
 	Configure() error
 	Close() error
+}
+
+// Tools are what an agent may call; they change nothing.
+type Tools interface {
+	Call(ctx context.Context, name string, args json.RawMessage) agent.Envelope
 }
 
 // Options are what a server serves.

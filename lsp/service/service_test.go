@@ -17,11 +17,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"go.uber.org/goleak"
 
+	"quarry/agent"
 	"quarry/index"
 	"quarry/lsp/service"
 	"quarry/lsp/service/client"
@@ -51,8 +53,17 @@ func (p project) Search(ctx context.Context, req retrieval.Request) (workspace.A
 
 func (project) Answered(*retrieval.Query, int, []workspace.Result) {}
 func (project) Viewed(string)                                      {}
+func (p project) AgentTools() service.Tools                        { return &counting{} }
 func (p project) Configure() error                                 { return nil }
 func (p project) Close() error                                     { p.Workspace.Close(); p.closed(); return nil }
+
+// counting are tools that answer how often they were called.
+type counting struct{ n atomic.Int32 }
+
+func (c *counting) Call(_ context.Context, name string, args json.RawMessage) agent.Envelope {
+	data, err := json.Marshal(fmt.Sprintf("%s %s %d", name, args, c.n.Add(1)))
+	return agent.Envelope{OK: err == nil, Data: data}
+}
 
 // served is a service that runs in this process.
 type served struct {
@@ -123,7 +134,7 @@ func servingWith(t *testing.T, hold chan struct{}) *served {
 					}
 				}})
 				w.SetRoots(folders)
-				return project{w, func() { s.note("close %s", name) }, s.hold}, nil
+				return &project{w, func() { s.note("close %s", name) }, s.hold}, nil
 			},
 			Settings: func() string {
 				s.mu.Lock()
@@ -314,6 +325,41 @@ func TestRequests(t *testing.T) {
 }
 
 // S2: a client of another version, or with other settings, is told what to do.
+// Each client has tools of its own, for as long as its folders are the same.
+func TestToolsOfAClient(t *testing.T) {
+	s := serving(t)
+	root, other := t.TempDir(), t.TempDir()
+	call := func(c *client.Conn, name, args string) string {
+		var e agent.Envelope
+		if err := c.Call(t.Context(), client.MethodTool, client.Tool{Name: name, Arguments: json.RawMessage(args)}, &e); err != nil {
+			return err.Error()
+		}
+		return string(e.Data)
+	}
+	a := s.dial(t, client.Options{Hello: client.Hello{Roots: []string{root}}})
+	b := s.dial(t, client.Options{Hello: client.Hello{Roots: []string{root}}})
+	none := s.dial(t, client.Options{})
+	for i, test := range []struct {
+		c          *client.Conn
+		name, args string
+		want       string
+	}{
+		{a, "read_file", `{"path":"x"}`, `"read_file {\"path\":\"x\"} 1"`}, {a, "list_files", "", `"list_files  2"`},
+		{b, "list_files", "{}", `"list_files {} 1"`}, {a, "list_files", "{}", `"list_files {} 3"`},
+		{a, "", "{}", "name is empty"}, {none, "list_files", "{}", "you have no folder"},
+	} {
+		if got := call(test.c, test.name, test.args); !strings.Contains(got, test.want) {
+			t.Errorf("call %d answers %s, want %s", i, got, test.want)
+		}
+	}
+	if _, err := a.AddRoot(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	if got := call(a, "list_files", "{}"); got != `"list_files {} 1"` {
+		t.Errorf("with another folder the tools answer %s", got)
+	}
+}
+
 func TestOthersAreRefusedKindly(t *testing.T) {
 	s := serving(t)
 	answer := s.say(t, `{"jsonrpc":"2.0","id":1,"method":"quarry/hello","params":{"protocol":99,"client":"tomorrow"}}`)
@@ -584,6 +630,7 @@ func TestServiceDocumentsAreCurrent(t *testing.T) {
 		client.MethodAddRoot:    {reflect.TypeFor[client.Root](), reflect.TypeFor[client.Roots]()},
 		client.MethodRemoveRoot: {reflect.TypeFor[client.Root](), reflect.TypeFor[client.Roots]()},
 		client.MethodService:    {nil, reflect.TypeFor[client.Status]()},
+		client.MethodTool:       {reflect.TypeFor[client.Tool](), reflect.TypeFor[agent.Envelope]()},
 		client.MethodProgress:   {nil, nil, reflect.TypeFor[client.Progress]()},
 	} {
 		schemas[method] = map[string]*jsonschema.Schema{}

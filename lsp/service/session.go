@@ -58,6 +58,8 @@ type session struct {
 	greeted  bool         // and answered; guarded by mu
 	hello    client.Hello // guarded by mu
 	roots    []string     // in the order they were added; guarded by mu
+	tools    Tools        // of the project toolsOf, for this client; guarded by mu
+	toolsOf  Project      // guarded by mu
 }
 
 func (s *server) newSession(conn net.Conn) *session {
@@ -112,7 +114,7 @@ func (u untilOver) Read(ctx context.Context) (jsonrpc2.Message, int64, error) {
 }
 
 // own are the requests that only a service has; the rest is of lsp/search.
-var own = []string{client.MethodHello, client.MethodAddRoot, client.MethodRemoveRoot, client.MethodService}
+var own = []string{client.MethodHello, client.MethodAddRoot, client.MethodRemoveRoot, client.MethodService, client.MethodTool}
 
 // methods are all requests that are served.
 var methods = slices.Concat(own, slices.Sorted(maps.Keys(search.New(search.Options{}).Methods())))
@@ -128,6 +130,8 @@ func (c *session) served(method string) func(context.Context, json.RawMessage) (
 		return c.removeRoot
 	case client.MethodService:
 		return c.status
+	case client.MethodTool:
+		return c.callTool
 	}
 	return func(ctx context.Context, params json.RawMessage) (any, error) { return c.search(ctx, method, params) }
 }
@@ -352,7 +356,7 @@ func (c *session) status(ctx context.Context, _ json.RawMessage) (any, error) {
 func (c *session) search(ctx context.Context, method string, params json.RawMessage) (any, error) {
 	roots := c.rootsNow()
 	if len(roots) == 0 {
-		return nil, jsonrpc2.NewError(errFailed, "you have no folder to search in: add one by "+client.MethodAddRoot)
+		return nil, noFolder()
 	}
 	l := &lease{server: c.server, folders: slices.Sorted(slices.Values(roots))}
 	defer l.end()
@@ -366,6 +370,43 @@ func (c *session) search(ctx context.Context, method string, params json.RawMess
 		service.Initialize(protocol.ClientCapabilities{Window: &protocol.WindowClientCapabilities{ShowDocument: &protocol.ShowDocumentClientCapabilities{Support: true}}})
 	}
 	return service.Methods()[method].Serve(ctx, params)
+}
+
+// callTool serves MethodTool. What the client reads by its tools ranks higher in what it
+// searches for with them, as long as it has its project.
+func (c *session) callTool(ctx context.Context, params json.RawMessage) (any, error) {
+	var p client.Tool
+	if err := wire.DecodeParams(params, &p); err != nil {
+		return nil, err
+	}
+	if p.Name == "" {
+		return nil, wire.InvalidParams("name is empty: give that of a tool")
+	}
+	folders := c.folders()
+	if len(folders) == 0 {
+		return nil, noFolder()
+	}
+	jsonrpc2.Async(ctx)
+	project, done, err := c.server.projects.Use(folders)
+	if err != nil {
+		return nil, jsonrpc2.NewError(errFailed, err.Error())
+	}
+	defer done()
+	return c.agentTools(project).Call(ctx, p.Name, p.Arguments), nil
+}
+
+// agentTools are the client's tools of a project.
+func (c *session) agentTools(of Project) Tools {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.toolsOf != of {
+		c.tools, c.toolsOf = of.AgentTools(), of
+	}
+	return c.tools
+}
+
+func noFolder() error {
+	return jsonrpc2.NewError(errFailed, "you have no folder to search in: add one by "+client.MethodAddRoot)
 }
 
 // progress sends a batch of results.

@@ -17,6 +17,9 @@ const (
 	MethodService    = "quarry/service.status"
 )
 
+// MethodTool calls a tool as `quarry mcp` serves it to an agent; docs/agents.md has the tools.
+const MethodTool = "quarry/tools.call"
+
 // MethodProgress is the notification of work on the folders of a client.
 const MethodProgress = "quarry/index.progress"
 
@@ -91,6 +94,12 @@ type Status struct {
 type StatusClient struct {
 	Client string   `json:"client"`
 	Roots  []string `json:"roots"`
+}
+
+// Tool are the params of MethodTool, whose result is the tool's answer.
+type Tool struct {
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments,omitempty"`
 }
 
 // Search are the params of quarry/search.hybrid, .lexical and .semantic, which

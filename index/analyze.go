@@ -15,7 +15,7 @@ import (
 // analyzerVersion is part of what an index was made with. Raise it when syntax, token,
 // this file or terms would read the same text otherwise than before: the next start then
 // reads every file again.
-const analyzerVersion = "8"
+const analyzerVersion = "9"
 
 func hashOf(text []byte) store.Hash {
 	sum := sha256.Sum256(text)

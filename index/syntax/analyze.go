@@ -13,8 +13,8 @@ import (
 )
 
 // Analyze returns what a file of the given language (see Detect) yields. A
-// language without a grammar, and a file the parser gives up on, are read by
-// lines. It is safe for concurrent use; the result does not refer to src.
+// language without a grammar, and a file the parser gives up on or that is too dense,
+// are read by lines. It is safe for concurrent use; the result does not refer to src.
 //
 // The only error is a file of 4 GB or more.
 func Analyze(language string, src []byte) (*File, error) {
@@ -25,16 +25,17 @@ func Analyze(language string, src []byte) (*File, error) {
 	lines := newLineTable(src)
 	l := languageFor(t.language)
 	if l == nil {
-		return t.analyzeLines(lines), nil
+		return t.analyzeLines(lines, false), nil
 	}
 	room := l.grammar.Room()
-	nodes, release := l.grammar.NodesIn(t.parsed, parseLimit(len(t.parsed)), room)
+	nodes, release := l.grammar.NodesIn(t.parsed, l.limit(len(t.parsed)), room)
 	defer release()
 	if t.unparsable = nodes == nil; t.unparsable {
 		t.short = shortOf(room, len(t.parsed))
-		return t.analyzeLines(lines), nil
+		return t.analyzeLines(lines, true), nil
 	}
-	return t.analyzeNodes(nodes, lines), nil
+	f, _ := t.analyzeNodes(nodes, lines)
+	return f, nil
 }
 
 // captureRole is what a capture of a fact query means; doc.go describes them.
@@ -123,7 +124,8 @@ type analysis struct {
 	fileDoc      uint32            // the doc string of the file, none if it has none
 	comments     []uint32          // the nodes of comments
 	interned     map[string]string
-	work         int // nodes looked at, but those that every analysis looks at
+	work         int  // nodes looked at, but those that every analysis looks at
+	dense        bool // it has more facts than source of its length
 }
 
 // importName is a name that an import takes.
@@ -132,7 +134,7 @@ type importName struct {
 	name string
 }
 
-// analyzeTree computes everything but the chunks.
+// analyzeTree computes everything but the chunks, or nothing of a text that is too dense.
 func analyzeTree(language string, q *factQuery, nodes []node, src []byte, lines lineTable) (*analysis, *File) {
 	a := &analysis{
 		src: src, lines: lines, nodes: nodes, query: q,
@@ -147,9 +149,12 @@ func analyzeTree(language string, q *factQuery, nodes []node, src []byte, lines 
 			a.comments = append(a.comments, uint32(i))
 		}
 	}
-	a.sortDeclarations()
-	a.widenToWraps()
 	f := &File{Language: language}
+	a.sortDeclarations()
+	if a.dense = a.hasTooMany(); a.dense {
+		return a, f
+	}
+	a.widenToWraps()
 	a.addSymbols(f)
 	if language == "markdown" {
 		a.nestHeadings(f)

@@ -72,9 +72,13 @@ type chunker struct {
 	isNamed  func(symbol uint16) bool
 
 	pieces []piece
+	most   int // how many pieces there may be, 0 for any number
 }
 
-// chunks cuts a parsed file.
+// isFull answers whether there are more pieces than there may be, with which cutting ends.
+func (c *chunker) isFull() bool { return c.most > 0 && len(c.pieces) > c.most }
+
+// chunks cuts a parsed file, or finds that it is too dense.
 func (a *analysis) chunks(f *File) []Chunk {
 	c := newChunker(f, a.src, a.lines)
 	c.nodes, c.marks, c.isNamed = a.nodes, a.marks, a.query.query.IsNamed
@@ -87,7 +91,11 @@ func (a *analysis) chunks(f *File) []Chunk {
 			c.leads[d.outer] = f.Symbols[d.symbol].Span.Start
 		}
 	}
+	c.most = mostChunks(len(a.src))
 	c.split([]atom{{start: 0, node: 0}}, uint32(len(a.src)))
+	if a.dense = c.isFull(); a.dense {
+		return nil
+	}
 	return c.finish(commentRanges(a.nodes, a.marks))
 }
 
@@ -125,7 +133,7 @@ func (c *chunker) addIfFits(start, end uint32) bool {
 
 // splitPart cuts the atoms from low to high, which end at end.
 func (c *chunker) splitPart(p *cutPoints, low, high int, end uint32) {
-	for !c.addIfFits(p.run[low].start, end) {
+	for !c.isFull() && !c.addIfFits(p.run[low].start, end) {
 		if high-low == 1 {
 			c.splitAtom(p.run[low], end)
 			return

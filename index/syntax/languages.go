@@ -66,6 +66,9 @@ type language struct {
 	// head, if set, is the node that those after it belong to, though the grammar has
 	// them beside it: a build stage's FROM.
 	head string
+	// deep says that each step of its scanner takes the time of what is open there, so that junk
+	// takes the square of its depth: a file has no more time than an open document.
+	deep bool
 	// scopes says that local.go knows the nodes that bind names.
 	scopes bool
 
@@ -87,7 +90,7 @@ var languages = map[string]*language{
 	"elixir":          {grammar: grammar(elixir.GetLanguage), queries: []string{"elixir"}},
 	"go":              {grammar: grammar(golang.GetLanguage), queries: []string{"go"}, scopes: true},
 	"hcl":             {grammar: grammar(hcl.GetLanguage), queries: []string{"hcl"}},
-	"html":            {grammar: grammar(html.GetLanguage), queries: []string{"html"}},
+	"html":            {grammar: grammar(html.GetLanguage), queries: []string{"html"}, deep: true},
 	"java":            {grammar: grammar(java.GetLanguage), queries: []string{"java"}, scopes: true},
 	"javascript":      {grammar: grammar(javascript.GetLanguage), queries: []string{"javascript", "jsx", "ecmascript"}, scopes: true},
 	"javascriptreact": {grammar: grammar(javascript.GetLanguage), queries: []string{"javascript", "jsx", "ecmascript"}, scopes: true},

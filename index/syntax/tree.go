@@ -18,6 +18,14 @@ type node = treesitter.Node
 // that load does not decide how a file is read.
 func parseLimit(size int) int { return 1_000_000 + 5*size }
 
+// limit bounds the parse of a file of the language.
+func (l *language) limit(size int) int {
+	if l.deep {
+		return openLimit(size, true)
+	}
+	return parseLimit(size)
+}
+
 // shortOf is File.Short of a text of size bytes that was given up in some room.
 func shortOf(room int64, size int) int64 {
 	if room < treesitter.Needs(int64(size)) {
@@ -124,6 +132,12 @@ func (t *Tree) Whole() bool {
 
 // Analyze returns what the text yields; see the function of that name.
 func (t *Tree) Analyze() *File {
+	f, _ := t.analyze()
+	return f
+}
+
+// analyze is Analyze, and answers whether the syntax tree was read.
+func (t *Tree) analyze() (f *File, bySyntax bool) {
 	lines := newLineTable(t.src)
 	tree := t.copyTree()
 	if tree == nil { // closed
@@ -134,7 +148,7 @@ func (t *Tree) Analyze() *File {
 		tree = again.copyTree()
 	}
 	if tree == nil {
-		return t.analyzeLines(lines)
+		return t.analyzeLines(lines, t.unparsable), false
 	}
 	nodes, release := tree.Nodes()
 	defer release()
@@ -142,20 +156,26 @@ func (t *Tree) Analyze() *File {
 	return t.analyzeNodes(nodes, lines)
 }
 
-// analyzeLines reads a text without a syntax tree.
-func (t *Tree) analyzeLines(lines lineTable) *File {
+// analyzeLines reads a text without a syntax tree. instead: it should have one.
+func (t *Tree) analyzeLines(lines lineTable, instead bool) *File {
 	f := analyzeLines(t.language, t.src, lines)
-	if t.unparsable {
+	if instead {
 		f.Errors = []Span{lines.span(0, uint32(len(t.src)))}
 		f.Short = t.short
 	}
 	return f
 }
 
-func (t *Tree) analyzeNodes(nodes []node, lines lineTable) *File {
+// analyzeNodes reads a syntax tree, unless it is too dense.
+func (t *Tree) analyzeNodes(nodes []node, lines lineTable) (f *File, bySyntax bool) {
 	a, f := analyzeTree(t.language, languageFor(t.language).facts, nodes, t.src, lines)
-	f.Chunks = a.chunks(f)
-	return f
+	if !a.dense {
+		f.Chunks = a.chunks(f)
+	}
+	if a.dense {
+		return t.analyzeLines(lines, true), false
+	}
+	return f, true
 }
 
 // copyTree returns a copy that the caller owns, nil if there is no tree.

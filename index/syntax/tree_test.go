@@ -215,3 +215,13 @@ func TestShortOfRoom(t *testing.T) {
 		}
 	}
 }
+
+// Y9: elements within elements take HTML's scanner the square of their depth, so that a file of them
+// is given up on as soon as an open document; source of all others may take longer.
+func TestDeepMarkupIsGivenUpSoon(t *testing.T) {
+	for name, l := range languages {
+		if got, size := l.limit(1_000_000), 1_000_000; (got <= 2_000_000) != (name == "html") || name != "html" && got != parseLimit(size) {
+			t.Errorf("a megabyte of %s may take %d µs", name, got)
+		}
+	}
+}

@@ -46,6 +46,9 @@ func TestDenseTextsAreReadByLines(t *testing.T) {
 		if len(once.Errors) != 1 || once.Errors[0].Start != 0 || int(once.Errors[0].End) != len(c.text) || once.Short != 0 {
 			t.Errorf("%s, %s: nothing says that it could not be read: %v", c.language, c.name, once.Errors[:min(3, len(once.Errors))])
 		}
+		if _, _, err := Mentions(t.Context(), c.language, []byte(c.text), "a", 1<<30); err == nil {
+			t.Errorf("%s, %s: what it mentions is known", c.language, c.name)
+		}
 	}
 }
 

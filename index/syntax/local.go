@@ -107,13 +107,17 @@ func FindLocal(language string, src []byte, at int) (*Local, error) {
 	defer t.Close()
 	tree := t.copyTree()
 	if tree == nil {
-		return nil, errors.New("the file could not be parsed")
+		return nil, errNoTree
 	}
 	defer tree.Close()
 	nodes, release := tree.Nodes()
 	defer release()
 	s := scopes{language: language, src: src, nodes: nodes, name: symbolNames(language), field: fieldNames(language)}
-	return s.find(at, t.Analyze())
+	file, bySyntax := t.analyze()
+	if !bySyntax {
+		return nil, errNoTree // what it declares is not known
+	}
+	return s.find(at, file)
 }
 
 // scopes looks at the names of one tree.

@@ -99,13 +99,24 @@ func isNamed(s Symbol, name string) bool {
 
 // symbolsNow finds declarations in what is known now.
 func (w *Workspace) symbolsNow(ctx context.Context, name string, kinds []syntax.Kind, limit int) ([]Symbol, error) {
-	name = retrieval.Clip(name)
-	type hit struct {
-		*folder
-		retrieval.Declaration
-	}
-	var hits []hit
 	folders := w.snapshot()
+	hits, err := declaredNow(ctx, folders, name, kinds, limit)
+	if err != nil {
+		return nil, err
+	}
+	return declaredSymbols(ctx, folders, hits, limit)
+}
+
+// hit is a declaration that searches know of.
+type hit struct {
+	*folder
+	retrieval.Declaration
+}
+
+// declaredNow are the declarations of a name that searches know of, the nearest first, at most
+// limit of each folder.
+func declaredNow(ctx context.Context, folders []*folder, name string, kinds []syntax.Kind, limit int) (hits []hit, err error) {
+	name = retrieval.Clip(name)
 	for _, f := range folders {
 		if _, err := f.ready(); err != nil {
 			continue
@@ -119,17 +130,20 @@ func (w *Workspace) symbolsNow(ctx context.Context, name string, kinds []syntax.
 		}
 	}
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(a.Distance, b.Distance) })
+	return hits, nil
+}
+
+// declaredSymbols reads the symbols of hits, in their order, at most limit.
+func declaredSymbols(ctx context.Context, folders []*folder, hits []hit, limit int) (list []Symbol, err error) {
 	type file struct {
 		*folder
 		path string
 	}
 	read := map[file][]Symbol{}
-	var list []Symbol
 	for _, h := range hits {
 		key := file{h.folder, h.Path}
 		symbols, ok := read[key]
 		if !ok {
-			var err error
 			if symbols, err = h.symbols(ctx, folders, h.Path); err != nil {
 				return nil, err
 			}

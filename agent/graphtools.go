@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"time"
 
 	"quarry/index/store"
 	"quarry/index/walk"
@@ -161,8 +162,33 @@ type neighbourEntry struct {
 	Unsure bool    `json:"unsure,omitempty"`
 }
 
-// maxNeighbours bounds how many declarations are followed on the way to a depth.
-const maxNeighbours = 400
+// maxNeighbours bounds how many declarations are followed on the way to a depth, and followLimit
+// for how long: a declaration takes milliseconds, in files made for it a tenth of a second.
+const (
+	maxNeighbours = 400
+	followLimit   = 20 * time.Second
+)
+
+// errLong is what a step ends with that has no time left.
+var errLong = errors.New("following references takes too long")
+
+// timed is a step that has some time for all its calls together, and fails with errLong when that
+// is over.
+func timed(next step, left time.Duration) step {
+	return func(ctx context.Context, s workspace.Symbol) (workspace.Neighbours, error) {
+		within, cancel := context.WithTimeoutCause(ctx, left, errLong)
+		defer cancel()
+		defer func(began time.Time) { left -= time.Since(began) }(time.Now())
+		if within.Err() != nil {
+			return workspace.Neighbours{}, context.Cause(within)
+		}
+		found, err := next(within, s)
+		if err != nil && ctx.Err() == nil && within.Err() != nil {
+			err = errLong
+		}
+		return found, err
+	}
+}
 
 // graphArguments are those of the tools that follow references.
 type graphArguments struct {
@@ -192,7 +218,8 @@ func (b *Toolbox) implementations(ctx context.Context, raw json.RawMessage) (rep
 }
 
 // follow answers what a step leads to from a symbol, and on from there down to a depth,
-// breadth first. declared: the places are of declarations, not of references.
+// breadth first, until the list is full or the time is over. declared: the places are of
+// declarations, not of references.
 func (b *Toolbox) follow(ctx context.Context, raw json.RawMessage, declared bool, next step) (reply, error) {
 	args, err := decodeArguments[graphArguments](raw)
 	if err != nil {
@@ -202,75 +229,110 @@ func (b *Toolbox) follow(ctx context.Context, raw json.RawMessage, declared bool
 	if err != nil {
 		return reply{}, err
 	}
-	met := map[string]bool{start.ID: true}
+	w := following{box: b, met: map[string]bool{start.ID: true}, next: timed(next, followLimit), declared: declared, deep: args.Depth > 1}
+	if err := w.from(ctx, start, max(1, args.Depth)); err != nil {
+		return reply{}, err
+	}
+	r := listed(w.list, window{args.Offset, args.Limit}, !w.cut && !w.slow)
+	r.from(w.backend, w.missing)
+	r.warn(w.notes...)
+	switch {
+	case w.cut && w.deep:
+		r.warn(fmt.Sprintf("the first %d; ask with a smaller depth", maxNeighbours))
+	case w.cut:
+		r.warn(fmt.Sprintf("the first %d, there are more", maxNeighbours))
+	}
+	name := start.Name
+	if declared || w.deep { // of other names
+		name = ""
+	}
+	err = b.gaps(ctx, &r, start.Path, name, len(w.list) > 0)
+	return r, err
+}
+
+// following is a walk along references.
+type following struct {
+	box            *Toolbox
+	next           step
+	declared, deep bool
+
+	met     map[string]bool // ids, and names of files
+	list    []neighbourEntry
+	backend []string
+	missing *workspace.Missing
+	notes   []string
+	cut     bool // there is more than the list may have
+	slow    bool // the time was over
+}
+
+// from walks from a symbol down to a depth.
+func (w *following) from(ctx context.Context, start workspace.Symbol, depth int) error {
 	layer := []workspace.Symbol{start}
-	var list []neighbourEntry
-	var backend []string
-	var missing *workspace.Missing
-	var notes []string
-	cut := false
-	for depth := 1; depth <= max(1, args.Depth) && len(layer) > 0; depth++ {
+	asked := 0
+	for d := 1; d <= depth && len(layer) > 0; d++ {
 		var deeper []workspace.Symbol
 		for _, from := range layer {
-			found, err := next(ctx, from)
+			found, err := w.next(ctx, from)
 			var unready *workspace.NotReady
-			if errors.As(err, &unready) && depth > 1 {
-				missing = &unready.Missing
+			switch {
+			case errors.Is(err, errLong):
+				w.slow = true
+				w.missing = workspace.TooLong(from.Path, asked)
+				if len(w.list) == 0 {
+					return &workspace.NotReady{Missing: *w.missing}
+				}
+				return nil
+			case errors.As(err, &unready) && d > 1:
+				w.missing = &unready.Missing
 				continue
+			case err != nil:
+				return err
 			}
-			if err != nil {
-				return reply{}, err
-			}
-			backend = found.Backend
+			asked++
+			w.backend = found.Backend
 			if found.Missing != nil {
-				missing = found.Missing
+				w.missing = found.Missing
 			}
-			notes = append(notes, found.Notes...)
-			for _, n := range found.List {
-				name := b.parts.Workspace.Name(n.Path)
-				id := n.ID
-				if id == "" {
-					id = name // the file's own level
-				}
-				if met[id] {
-					continue
-				}
-				if len(list) == maxNeighbours {
-					cut = true
-					break
-				}
-				met[id] = true
-				e := neighbourEntry{ID: n.ID, At: at(name, n.Line, n.Line), Signature: clip(headOf(&n.Symbol), maxSignatureBytes), Score: rounded(float64(n.Weight)), Unsure: n.Weight < sure}
-				if declared {
-					e.At = b.atSymbol(&n.Symbol)
-				}
-				if args.Depth > 1 {
-					e.Depth = depth
-				}
-				if depth > 1 {
-					e.Via = from.ID
-				}
-				list = append(list, e)
-				if n.ID != "" {
-					deeper = append(deeper, n.Symbol)
-				}
+			w.notes = append(w.notes, found.Notes...)
+			if deeper = w.add(deeper, found.List, from, d); w.cut {
+				return nil // whatever else is next to them has no place
 			}
 		}
 		layer = deeper
 	}
-	r := listed(list, window{args.Offset, args.Limit}, !cut)
-	r.from(backend, missing)
-	r.warn(notes...)
-	switch {
-	case cut && args.Depth > 1:
-		r.warn(fmt.Sprintf("the first %d; ask with a smaller depth", maxNeighbours))
-	case cut:
-		r.warn(fmt.Sprintf("the first %d, there are more", maxNeighbours))
+	return nil
+}
+
+// add lists what is next to a symbol, and adds to deeper what may be walked on from.
+func (w *following) add(deeper []workspace.Symbol, list []workspace.Neighbour, from workspace.Symbol, depth int) []workspace.Symbol {
+	for _, n := range list {
+		name := w.box.parts.Workspace.Name(n.Path)
+		id := n.ID
+		if id == "" {
+			id = name // the file's own level
+		}
+		if w.met[id] {
+			continue
+		}
+		if len(w.list) == maxNeighbours {
+			w.cut = true
+			break
+		}
+		w.met[id] = true
+		e := neighbourEntry{ID: n.ID, At: at(name, n.Line, n.Line), Signature: clip(headOf(&n.Symbol), maxSignatureBytes), Score: rounded(float64(n.Weight)), Unsure: n.Weight < sure}
+		if w.declared {
+			e.At = w.box.atSymbol(&n.Symbol)
+		}
+		if w.deep {
+			e.Depth = depth
+		}
+		if depth > 1 {
+			e.Via = from.ID
+		}
+		w.list = append(w.list, e)
+		if n.ID != "" {
+			deeper = append(deeper, n.Symbol)
+		}
 	}
-	name := start.Name
-	if declared || args.Depth > 1 { // of other names
-		name = ""
-	}
-	err = b.gaps(ctx, &r, start.Path, name, len(list) > 0)
-	return r, err
+	return deeper
 }

@@ -128,11 +128,11 @@ func (i *impact) plainFiles(found workspace.Changes) {
 // follow finds what refers to the changed declarations, and on from there, the surest way to
 // each first.
 func (i *impact) follow(ctx context.Context, changes []workspace.Change, depth int) error {
-	type step struct {
+	type walked struct {
 		workspace.Symbol
 		score float64
 	}
-	var layer []step
+	var layer []walked
 	for _, c := range changes {
 		line := fmt.Sprintf("%s %s %s (%s)", i.box.atSymbol(&c.Symbol), c.Kind, cmp.Or(c.ID, c.Qualified()), c.How)
 		if isPublic(&c.Symbol) {
@@ -146,12 +146,22 @@ func (i *impact) follow(ctx context.Context, changes []workspace.Change, depth i
 			continue
 		}
 		i.met[c.ID] = true
-		layer = append(layer, step{c.Symbol, 1})
+		layer = append(layer, walked{c.Symbol, 1})
 	}
+	users, asked := timed(func(ctx context.Context, s workspace.Symbol) (workspace.Neighbours, error) {
+		return i.box.parts.Workspace.Users(ctx, s, workspace.AnyReference)
+	}, followLimit), 0
 	for d := 1; d <= depth && len(layer) > 0; d++ {
-		var next []step
+		var next []walked
 		for _, from := range layer {
-			found, err := i.box.parts.Workspace.Users(ctx, from.Symbol, workspace.AnyReference)
+			found, err := users(ctx, from.Symbol)
+			if errors.Is(err, errLong) {
+				if i.missing = workspace.TooLong(from.Path, asked); len(i.answer.Items) == 0 {
+					return &workspace.NotReady{Missing: *i.missing}
+				}
+				return nil
+			}
+			asked++
 			var unready *workspace.NotReady
 			if errors.As(err, &unready) {
 				i.missing = &unready.Missing
@@ -186,11 +196,11 @@ func (i *impact) follow(ctx context.Context, changes []workspace.Change, depth i
 				}
 				i.add(name, e)
 				if n.ID != "" {
-					next = append(next, step{n.Symbol, score})
+					next = append(next, walked{n.Symbol, score})
 				}
 			}
 		}
-		slices.SortStableFunc(next, func(a, b step) int { return cmp.Compare(b.score, a.score) })
+		slices.SortStableFunc(next, func(a, b walked) int { return cmp.Compare(b.score, a.score) })
 		layer = next
 	}
 	return nil

@@ -21,6 +21,23 @@ func From(ctx context.Context, s *store.Store, file int64) (list []store.Edge, e
 	return list, err
 }
 
+// FromSymbols answers those edges of From whose references stand in declarations of a file. The
+// others are not resolved.
+func FromSymbols(ctx context.Context, s *store.Store, file int64, symbols ...int64) (list []store.Edge, err error) {
+	err = s.View(ctx, func(v *store.View) error {
+		f, err := v.ReferringIn(file, symbols)
+		if err != nil {
+			return err
+		}
+		if list, err = edgesOf(v, f, newMemo(), 0, false); err != nil {
+			return err
+		}
+		list = slices.DeleteFunc(list, func(e store.Edge) bool { return e.FromSymbol == 0 }) // imports
+		return nil
+	})
+	return list, err
+}
+
 // To answers the edges that end at a symbol: the places that use it.
 func To(ctx context.Context, s *store.Store, symbol int64) (list []store.Edge, err error) {
 	err = s.View(ctx, func(v *store.View) error {

@@ -183,10 +183,20 @@ func (x *tree) checkBackwards(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		within := map[int64][]store.Edge{}
 		for _, e := range edges {
 			if e.ToSymbol != 0 {
 				want[e.ToSymbol] = append(want[e.ToSymbol], e)
 				seen++
+			}
+			within[e.FromSymbol] = append(within[e.FromSymbol], e)
+		}
+		for symbol := range symbols {
+			if store.FileOf(symbol) != id {
+				continue
+			}
+			if got, err := link.FromSymbols(t.Context(), x.Store, id, symbol); err != nil || !slices.Equal(got, within[symbol]) {
+				t.Errorf("from %s lead %+v, %v; of the edges from its file those are %+v", symbols[symbol], got, err, within[symbol])
 			}
 		}
 	}

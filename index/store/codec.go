@@ -215,8 +215,8 @@ func encodeReferences(list []Reference) []byte {
 }
 
 // decodeReferences reads what encodeReferences wrote; keep, if it is not nil, chooses
-// the references by their names.
-func decodeReferences(b []byte, keep func(name []byte) bool) ([]Reference, error) {
+// the references by their names, and from by the ordinals of the symbols that they stand in.
+func decodeReferences(b []byte, keep func(name []byte) bool, from func(symbol int) bool) ([]Reference, error) {
 	d := decoder{b: b}
 	table := make([]entry, d.count())
 	for i := range table {
@@ -231,16 +231,20 @@ func decodeReferences(b []byte, keep func(name []byte) bool) ([]Reference, error
 		return &entry{}
 	}
 	var list []Reference
-	for n := d.count(); n > 0 && !d.bad; n-- {
+	n := d.count()
+	if keep == nil && from == nil {
+		list = make([]Reference, 0, n)
+	}
+	for ; n > 0 && !d.bad; n-- {
 		kind := d.uint()
 		if kind >= uint64(len(refKinds)) {
 			d.bad = true
 			break
 		}
-		name, qualifier, from, container := pick(), pick(), int(d.uint())-1, pick()
+		name, qualifier, symbol, container := pick(), pick(), int(d.uint())-1, pick()
 		line, count := uint32(d.uint()), uint32(d.uint())
-		if name.kept {
-			list = append(list, Reference{refKinds[kind], name.string(), qualifier.string(), from, container.string(), line, count})
+		if name.kept && (from == nil || from(symbol)) {
+			list = append(list, Reference{refKinds[kind], name.string(), qualifier.string(), symbol, container.string(), line, count})
 		}
 	}
 	return list, d.err()

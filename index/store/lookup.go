@@ -25,6 +25,33 @@ func (s *Store) ByPath(ctx context.Context, path string) (file *File, err error)
 	return file, err
 }
 
+// SymbolsIn answers the declarations of a file with their ids, none if there is no such file.
+func (s *Store) SymbolsIn(ctx context.Context, path string) (list []syntax.Symbol, ids []int64, err error) {
+	err = s.snapshot(ctx, "read the declarations", func(tx *sql.Tx) error {
+		return each(ctx, tx, func(rows *sql.Rows) error {
+			f := &File{Syntax: &syntax.File{}}
+			var n int
+			if err := rows.Scan(&f.ID, &n); err != nil {
+				return err
+			}
+			f.Syntax.Symbols, f.SymbolIDs = make([]syntax.Symbol, n), make([]int64, n)
+			symbols, err := symbolRows(ctx, tx, f.ID, f.ID+1)
+			if err != nil {
+				return err
+			}
+			defer symbols.Close()
+			for range n {
+				if err := scanSymbol(symbols, f); err != nil {
+					return err
+				}
+			}
+			list, ids = f.Syntax.Symbols, f.SymbolIDs
+			return nil
+		}, "SELECT id, symbols FROM files WHERE path = ?", path)
+	})
+	return list, ids, err
+}
+
 // Declared answers the names, containers and spans of the declarations with the given ids; ids that
 // do not exist are left out.
 func (s *Store) Declared(ctx context.Context, ids []int64) (map[int64]syntax.Symbol, error) {

@@ -96,8 +96,7 @@ func readGeneration(ctx context.Context, tx *sql.Tx) (generation int64, err erro
 // loadRange reads the files with lo <= id < hi: three cursors in the order of
 // ids, each advanced as far as the current file.
 func loadRange(ctx context.Context, tx *sql.Tx, lo, hi int64, fn func(*File) error) error {
-	symbols, err := tx.QueryContext(ctx, `SELECT id, ordinal, kind, name, container, signature, doc, spans
-		FROM symbols WHERE id >= ? AND id < ? ORDER BY id`, lo<<localBits, hi<<localBits)
+	symbols, err := symbolRows(ctx, tx, lo, hi)
 	if err != nil {
 		return err
 	}
@@ -140,8 +139,14 @@ func loadRange(ctx context.Context, tx *sql.Tx, lo, hi int64, fn func(*File) err
 		FROM files f JOIN file_refs r ON r.file_id = f.id WHERE f.id >= ? AND f.id < ? ORDER BY f.id`, lo, hi)
 }
 
+// symbolRows are the declarations of files whose ids are in a range, for scanSymbol.
+func symbolRows(ctx context.Context, tx *sql.Tx, lo, hi int64) (*sql.Rows, error) {
+	return tx.QueryContext(ctx, `SELECT id, ordinal, kind, name, container, signature, doc, spans
+		FROM symbols WHERE id >= ? AND id < ? ORDER BY id`, lo<<localBits, hi<<localBits)
+}
+
 func decodeRefs(b []byte) ([]syntax.Ref, error) {
-	list, err := decodeReferences(b, nil)
+	list, err := decodeReferences(b, nil, nil)
 	refs := make([]syntax.Ref, len(list))
 	for i, r := range list {
 		refs[i] = syntax.Ref{Kind: r.Kind, Name: r.Name, Qualifier: r.Qualifier, From: r.From, Span: syntax.Span{StartLine: r.Line, EndLine: r.Line}}

@@ -313,7 +313,21 @@ func (v *View) declared(where string, args ...any) (list []Declared, err error) 
 // Referring answers a file with what it refers to.
 func (v *View) Referring(file int64) (f *Referring, err error) {
 	f = &Referring{TreeFile: *v.Tree.File(file)}
-	err = each(v.ctx, v.tx, func(rows *sql.Rows) error { return f.scan(rows, nil) }, "SELECT file_id, imports, refs FROM file_refs WHERE file_id = ?", file)
+	err = each(v.ctx, v.tx, func(rows *sql.Rows) error { return f.scan(rows, nil, nil) }, "SELECT file_id, imports, refs FROM file_refs WHERE file_id = ?", file)
+	return f, err
+}
+
+// ReferringIn is Referring with the references that stand in declarations of the file alone.
+func (v *View) ReferringIn(file int64, symbols []int64) (f *Referring, err error) {
+	ids, err := v.SymbolIDs(file)
+	if err != nil {
+		return nil, err
+	}
+	in := func(symbol int) bool {
+		return symbol >= 0 && symbol < len(ids) && slices.Contains(symbols, ids[symbol])
+	}
+	f = &Referring{TreeFile: *v.Tree.File(file)}
+	err = each(v.ctx, v.tx, func(rows *sql.Rows) error { return f.scan(rows, nil, in) }, "SELECT file_id, imports, refs FROM file_refs WHERE file_id = ?", file)
 	return f, err
 }
 
@@ -328,7 +342,7 @@ func (v *View) Mentioning(names []string, called func(imports []syntax.Import) [
 	slices.Sort(tokens)
 	return each(v.ctx, v.tx, func(rows *sql.Rows) error {
 		f := &Referring{}
-		if err := f.scan(rows, called); err != nil || len(f.Refs) == 0 {
+		if err := f.scan(rows, called, nil); err != nil || len(f.Refs) == 0 {
 			return err
 		}
 		f.TreeFile = *v.Tree.File(f.ID)
@@ -336,7 +350,7 @@ func (v *View) Mentioning(names []string, called func(imports []syntax.Import) [
 	}, "SELECT file_id, imports, refs FROM mentions JOIN file_refs ON file_id = mentions.rowid WHERE mentions MATCH ?", strings.Join(tokens, " OR "))
 }
 
-func (f *Referring) scan(rows *sql.Rows, called func(imports []syntax.Import) []string) error {
+func (f *Referring) scan(rows *sql.Rows, called func(imports []syntax.Import) []string, from func(symbol int) bool) error {
 	var imports, refs sql.RawBytes
 	err := rows.Scan(&f.ID, &imports, &refs)
 	if err == nil {
@@ -352,7 +366,7 @@ func (f *Referring) scan(rows *sql.Rows, called func(imports []syntax.Import) []
 			return slices.ContainsFunc(names, func(n string) bool { return n == string(name) })
 		}
 	}
-	f.Refs, err = decodeReferences(refs, want)
+	f.Refs, err = decodeReferences(refs, want, from)
 	return err
 }
 

@@ -69,11 +69,11 @@ func (w *Workspace) Used(ctx context.Context, s Symbol, kind store.EdgeKind) (Ne
 		if body, err = w.bodyOf(ctx, s); err != nil {
 			return nil, err
 		}
-		edges, err := link.From(ctx, x.Store(), store.FileOf(s.id))
+		edges, err := link.FromSymbols(ctx, x.Store(), store.FileOf(s.id), s.id, body.id)
 		if err != nil {
 			return nil, err
 		}
-		edges = slices.DeleteFunc(edges, func(e store.Edge) bool { return e.FromSymbol != s.id && e.FromSymbol != body.id || e.ToSymbol == 0 })
+		edges = slices.DeleteFunc(edges, func(e store.Edge) bool { return e.ToSymbol == 0 })
 		return w.ends(ctx, s.folder, edges, kind, func(e store.Edge) (file, symbol int64) { return store.FileOf(e.ToSymbol), e.ToSymbol })
 	})
 	if body.id != s.id {

@@ -152,6 +152,13 @@ func TooSlow(folder string, done, total int) *Missing {
 		Reason: fmt.Sprintf("the regular expression takes too long: %d of %d files were looked at; repeat less in it, or search fewer files", done, total)}
 }
 
+// TooLong is what an answer misses for which following references took too long: what is next to
+// the declarations behind those that were asked about.
+func TooLong(path string, asked int) *Missing {
+	return &Missing{Doing: doingStopped, Folder: filepath.Dir(path), Searchable: []string{},
+		Reason: fmt.Sprintf("following references takes too long: %d declarations were asked about; ask with a smaller depth, or about one of those found", asked)}
+}
+
 // clipped is a line, of which no more than maxLine bytes are shown.
 func clipped(line string) string {
 	if len(line) <= maxLine {

@@ -170,21 +170,21 @@ func (f *folder) symbols(ctx context.Context, folders []*folder, rel string) ([]
 	if f.index.Root().Check(rel) != "" {
 		return nil, nil
 	}
-	record, err := f.index.Store().ByPath(ctx, rel)
-	if err != nil || record == nil {
+	declared, ids, err := f.index.Store().SymbolsIn(ctx, rel)
+	if err != nil {
 		return nil, err
 	}
 	file := nameIn(folders, f, rel)
 	times := map[string]int{}
-	list := make([]Symbol, len(record.SymbolIDs))
-	for i, s := range record.Syntax.Symbols {
+	list := make([]Symbol, len(ids))
+	for i, s := range declared {
 		name := qualified(&s)
 		times[name]++
 		id := file + "#" + name
 		if n := times[name]; n > 1 {
 			id += "~" + strconv.Itoa(n)
 		}
-		list[i] = Symbol{ID: id, Path: filepath.Join(f.dir, filepath.FromSlash(rel)), Symbol: s, folder: f, id: record.SymbolIDs[i]}
+		list[i] = Symbol{ID: id, Path: filepath.Join(f.dir, filepath.FromSlash(rel)), Symbol: s, folder: f, id: ids[i]}
 	}
 	return list, nil
 }

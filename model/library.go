@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/ollama/ollama/api"
@@ -491,7 +492,7 @@ func SameModel(a, b string) bool { return names.ParseName(a).EqualFold(names.Par
 
 // create is Import without a trial.
 func (l *Library) create(ctx context.Context, path, name, form string, report Progress) (digest string, err error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe is not waited for
 	if err != nil {
 		return "", err
 	}
@@ -500,8 +501,11 @@ func (l *Library) create(ctx context.Context, path, name, form string, report Pr
 	if err != nil {
 		return "", err
 	}
+	if !info.Mode().IsRegular() {
+		return "", fmt.Errorf("%s is no regular file; give the path of a GGUF file", path)
+	}
 	magic := make([]byte, len(ggufMagic))
-	if _, err := io.ReadFull(f, magic); err != nil || string(magic) != ggufMagic || !info.Mode().IsRegular() {
+	if _, err := io.ReadFull(f, magic); err != nil || string(magic) != ggufMagic {
 		return "", fmt.Errorf("%s is no GGUF file", path)
 	}
 	speak, err := formOf(f, form)

@@ -158,7 +158,7 @@ func TestImportRefuses(t *testing.T) {
 	}
 	for _, c := range []struct{ file, name, says string }{
 		{text, "notes", "no GGUF file"},
-		{dir, "folder", "no GGUF file"},
+		{dir, "folder", "no regular file"},
 		{filepath.Join(dir, "absent.gguf"), "absent", "absent.gguf"},
 		{tinyFile(t), "tiny-cloud", "another machine"},
 	} {

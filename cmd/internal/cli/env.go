@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -191,9 +192,12 @@ func (e *Env) Lacks(m *workspace.Missing) {
 // Lacked is what Lacks noted last, nil if nothing.
 func (e *Env) Lacked() *workspace.Missing { return e.lacked.Load() }
 
-// LogTo writes the log to w from now on.
+// LogTo writes the log to w from now on. What libraries write to Go's own log, such as net/http on
+// what a server sends unasked, becomes lines of it that only the level debug shows.
 func (e *Env) LogTo(w io.Writer) {
 	e.Log = slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: &e.level}))
+	log.SetFlags(0)
+	log.SetOutput(slog.NewLogLogger(e.Log.Handler(), slog.LevelDebug).Writer())
 }
 
 // SetLogLevel sets the least severe message logged; no name is a command's default.

@@ -371,3 +371,43 @@ func TestProblemsForTools(t *testing.T) {
 	}
 	check(at + len("// news\n"))
 }
+
+// Y14: what an editor says of its diagnostics comes back bounded, however long and many they are.
+func TestDiagnosticsComeBackBounded(t *testing.T) {
+	e := edit(t, "vscode", &core{})
+	b := open(t, e, "a.go", "go", source)
+	asked := func(diagnostics ...any) (raw json.RawMessage, list []headless.Action) {
+		t.Helper()
+		at := e.Range(b, 2, 2)
+		err := e.Call(soon(t), "textDocument/codeAction", map[string]any{
+			"textDocument": map[string]any{"uri": b.URI}, "range": at, "context": map[string]any{"diagnostics": diagnostics},
+		}, &raw)
+		if err == nil {
+			err = json.Unmarshal(raw, &list)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return raw, list
+	}
+	diagnostic := func(message string, more any) any {
+		return map[string]any{"range": e.Range(b, 0, 5), "message": message, "data": more, "source": strings.Repeat("s", len(message)), "code": strings.Repeat("c", len(message))}
+	}
+	long := strings.Repeat("long ", 1<<18)
+	if raw, list := asked(diagnostic(long, nil)); len(raw) > 40_000 || len(list) != 2 || !strings.Contains(list[0].Title, "long long") {
+		t.Errorf("a long message: %d bytes, %q", len(raw), titles(list))
+	}
+	if raw, list := asked(diagnostic("short", long)); len(raw) > 10_000 || len(list) != 2 {
+		t.Errorf("much data: %d bytes, %q", len(raw), titles(list))
+	}
+	if raw, list := asked(diagnostic("short", "data")); len(list) != 2 || strings.Count(string(raw), `"data":"data"`) != 2 {
+		t.Errorf("little data does not come back: %s", raw)
+	}
+	var many []any
+	for range 1000 {
+		many = append(many, diagnostic(strings.Repeat("m", 3000), nil))
+	}
+	if raw, list := asked(many...); len(raw) > 5_000_000 || len(list) != 200 {
+		t.Errorf("many: %d bytes, %d actions", len(raw), len(list))
+	}
+}

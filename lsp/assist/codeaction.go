@@ -2,6 +2,7 @@ package assist
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"regexp"
 	"slices"
@@ -48,7 +49,9 @@ func (s *Service) CodeAction(ctx context.Context, params *protocol.CodeActionPar
 	if err := errors.Join(startErr, endErr); err != nil {
 		return nil, err
 	}
-	s.known.saw(u, start, end, s.diagnosticsIn(doc, params.Context.Diagnostics))
+	problems := params.Context.Diagnostics
+	problems = problems[:min(len(problems), maxProblems)]
+	s.known.saw(u, start, end, s.diagnosticsIn(doc, problems))
 	if end > start {
 		s.selected.Store(&selection{doc: doc, r: params.Range})
 	}
@@ -67,7 +70,7 @@ func (s *Service) CodeAction(ctx context.Context, params *protocol.CodeActionPar
 		}
 	}
 	at := request{URI: string(s.host.Spelled(u)), Version: &doc.Version}
-	for _, d := range params.Context.Diagnostics {
+	for _, d := range problems {
 		about := at
 		about.Range, about.Diagnostic = &d.Range, quoteDiagnostic(d)
 		message := oneLine(about.Diagnostic.Message, 60)
@@ -145,7 +148,7 @@ func (s *Service) offered(a action, asked protocol.CodeActionContext) protocol.C
 	if slices.Contains(caps.TagSupport.ValueSet, protocol.CodeActionTagLLMGenerated) {
 		out.Tags = []protocol.CodeActionTag{protocol.CodeActionTagLLMGenerated}
 	}
-	if a.diagnostic != nil {
+	if a.diagnostic != nil && isCarried(*a.diagnostic) {
 		out.Diagnostics = []protocol.Diagnostic{*a.diagnostic}
 	}
 	switch {
@@ -155,6 +158,13 @@ func (s *Service) offered(a action, asked protocol.CodeActionContext) protocol.C
 		out.Command = command
 	}
 	return out
+}
+
+// isCarried answers whether an action takes a diagnostic back to the editor, which finds the action by
+// it: what it gets is the whole of it or nothing.
+func isCarried(d protocol.Diagnostic) bool {
+	raw, err := json.Marshal(d)
+	return err == nil && len(raw) <= maxCarried
 }
 
 // codeActions are the client's capabilities for code actions, the zero value if

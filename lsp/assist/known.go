@@ -204,32 +204,56 @@ func (s *Service) Problems(path string) (list []agent.Problem) {
 // cloneDiagnostic is what is kept of d. Decoded strings alias their message.
 func cloneDiagnostic(d protocol.Diagnostic) protocol.Diagnostic {
 	kept := protocol.Diagnostic{Range: d.Range, Severity: d.Severity, Message: protocol.String(strings.Clone(messageOf(d)))}
-	if source, ok := d.Source.Get(); ok {
-		kept.Source = protocol.NewOptional(strings.Clone(source))
+	if _, ok := d.Source.Get(); ok {
+		kept.Source = protocol.NewOptional(strings.Clone(sourceOf(d)))
 	}
 	switch code := d.Code.(type) {
 	case protocol.String:
-		kept.Code = protocol.String(strings.Clone(string(code)))
+		kept.Code = protocol.String(strings.Clone(codeOf(d)))
 	case protocol.Integer:
 		kept.Code = code
 	}
 	return kept
 }
 
+const (
+	// maxProblems is how many of an editor's diagnostics are looked at in one request: those of the
+	// lines around the cursor, or of a selection.
+	maxProblems = 100
+	// maxMessage and maxWord bound a diagnostic's message and its code and source, in bytes;
+	// compilers of templates write some thousand.
+	maxMessage, maxWord = 8000, 200
+	// maxCarried is how large a diagnostic may be, in bytes, that an action carries back.
+	maxCarried = 2 * maxMessage
+)
+
+// clipped is the beginning of a text that is longer than most bytes.
+func clipped(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
 func messageOf(d protocol.Diagnostic) string {
 	switch m := d.Message.(type) {
 	case protocol.String:
-		return string(m)
+		return clipped(string(m), maxMessage)
 	case *protocol.MarkupContent:
-		return m.Value
+		return clipped(m.Value, maxMessage)
 	}
 	return ""
+}
+
+func sourceOf(d protocol.Diagnostic) string {
+	source, _ := d.Source.Get()
+	return clipped(source, maxWord)
 }
 
 func codeOf(d protocol.Diagnostic) string {
 	switch code := d.Code.(type) {
 	case protocol.String:
-		return string(code)
+		return clipped(string(code), maxWord)
 	case protocol.Integer:
 		return fmt.Sprint(int32(code))
 	}

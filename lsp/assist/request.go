@@ -50,8 +50,7 @@ type requestDiagnostic struct {
 }
 
 func quoteDiagnostic(d protocol.Diagnostic) *requestDiagnostic {
-	source, _ := d.Source.Get()
-	return &requestDiagnostic{Severity: d.Severity, Source: source, Code: codeOf(d), Message: messageOf(d)}
+	return &requestDiagnostic{Severity: d.Severity, Source: sourceOf(d), Code: codeOf(d), Message: messageOf(d)}
 }
 
 // whole is the diagnostic that was quoted, but for its range.

@@ -117,23 +117,18 @@ func (t Text) Replace(start, end int, s string) Text {
 	b.WriteString(t.text[end:])
 	next := Text{text: b.String()}
 
-	// Breaks are looked for again only around the edit. It begins a line early
-	// because a "\n" put behind a lone "\r" joins it, and ends at the first old
-	// line start strictly after the edit, whose break the edit cannot touch.
-	first := max(0, t.LineAt(start)-1)
+	// Breaks are looked for again only in the edit and in the byte before it, which a "\n" put
+	// behind a lone "\r" joins; a line that began before that still does, and so does one that
+	// begins behind the byte after the edit.
+	first, _ := slices.BinarySearch(t.starts, start)
 	last, _ := slices.BinarySearch(t.starts, end+1)
 	shift := len(s) - (end - start)
-	scanEnd := len(next.text)
-	if last < len(t.starts) {
-		scanEnd = t.starts[last] + shift
-	}
-	next.starts = make([]int, first+1, len(t.starts)+strings.Count(s, "\n")+1)
-	copy(next.starts, t.starts[:first+1])
-	next.starts = appendStarts(next.starts, next.text, t.starts[first], scanEnd)
-	if last < len(t.starts) {
-		// The scan has already yielded the start at scanEnd itself.
-		for _, at := range t.starts[last+1:] {
-			next.starts = append(next.starts, at+shift)
+	next.starts = make([]int, max(1, first), len(t.starts)+strings.Count(s, "\n")+1)
+	copy(next.starts, t.starts[:first])
+	next.starts = appendStarts(next.starts, next.text, max(0, start-1), start+len(s))
+	for _, at := range t.starts[last:] {
+		if at += shift; at > next.starts[len(next.starts)-1] { // or the scan has yielded it, too
+			next.starts = append(next.starts, at)
 		}
 	}
 	return next
@@ -188,17 +183,30 @@ func unitsToBytes(line string, units int64, enc Encoding) int {
 		}
 		return n
 	}
-	for i, r := range line {
+	plain := asciiPrefix(line[:min(units, int64(len(line)))])
+	units -= int64(plain)
+	for i, r := range line[plain:] {
 		width := int64(1)
 		if enc != UTF32 && r > 0xFFFF {
 			width = 2
 		}
 		if units < width {
-			return i
+			return plain + i
 		}
 		units -= width
 	}
 	return len(line)
+}
+
+// asciiPrefix is how many bytes of ASCII a text begins with, or up to seven less. Eight at a time, a line
+// of megabytes takes milliseconds.
+func asciiPrefix(s string) (n int) {
+	for ; len(s)-n >= 8; n += 8 {
+		if (s[n]|s[n+1]|s[n+2]|s[n+3]|s[n+4]|s[n+5]|s[n+6]|s[n+7])&0x80 != 0 {
+			break
+		}
+	}
+	return n
 }
 
 func bytesToUnits(s string, enc Encoding) int {
@@ -208,8 +216,8 @@ func bytesToUnits(s string, enc Encoding) int {
 	case UTF32:
 		return utf8.RuneCountInString(s)
 	}
-	n := 0
-	for _, r := range s {
+	n := asciiPrefix(s)
+	for _, r := range s[n:] {
 		n++
 		if r > 0xFFFF {
 			n++

@@ -131,6 +131,29 @@ func TestPositionsAgainstUTF16(t *testing.T) {
 	})
 }
 
+// TestPositionsInLongLines compares what is read eight bytes at a time with a count of each rune.
+func TestPositionsInLongLines(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		line := rapid.StringOfN(rapid.SampledFrom([]rune("abcdefghijklmnopqrstuvwé漢😀")), 0, 60, -1).Draw(t, "line")
+		txt := New("first\n" + line + "\nlast")
+		for _, enc := range []Encoding{UTF16, UTF32} {
+			units := 0
+			for i, r := range line {
+				at := len("first\n") + i
+				if p := txt.OffsetToPosition(at, enc); p != (Position{1, uint32(units)}) {
+					t.Fatalf("%s: byte %d of %q is %+v, want character %d", enc, i, line, p, units)
+				}
+				if back, err := txt.PositionToOffset(Position{1, uint32(units)}, enc); back != at || err != nil {
+					t.Fatalf("%s: character %d of %q is at %d, want %d; %v", enc, units, line, back, at, err)
+				}
+				if units++; enc == UTF16 && r > 0xFFFF {
+					units++
+				}
+			}
+		}
+	})
+}
+
 func TestAfterEqualsReplace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		txt := New(rapid.StringOfN(rapid.SampledFrom([]rune("ab\né😀")), 0, 20, -1).Draw(t, "text"))

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/agent"
+	"quarry/diagnostics/patch"
 	"quarry/lsp/headless"
 )
 
@@ -101,16 +102,23 @@ func TestLinesOfAChangeAmongTheChoices(t *testing.T) {
 	}
 }
 
-// A change that may be longer than the screen says so where it is agreed to, and its page stays for who closes the question.
+// A change that may be longer or wider than the screen says so where it is agreed to, and its page stays for who closes the
+// question.
 func TestAChangeLongerThanTheScreen(t *testing.T) {
-	for lines, want := range map[int]string{
-		12: "quarry: Apply this change to a.go? (Change)",
-		13: "quarry: Apply this change to a.go? (Change) 13 lines change, which may be more than you see: close this question to read on, and ask again.",
+	const more = "which may be more than you see: close this question to read on, and ask again."
+	for text, want := range map[string]string{
+		strings.Repeat("x\n", 5):              "quarry: Apply this change to a.go? (Change)",
+		strings.Repeat("x\n", 6):              "quarry: Apply this change to a.go? (Change) 6 lines change, " + more,
+		strings.Repeat("y", 71) + "\n":        "quarry: Apply this change to a.go? (Change)",
+		strings.Repeat("y", 72) + "\n":        "quarry: Apply this change to a.go? (Change) 1 line changes, " + more,
+		"\t" + strings.Repeat("語", 32) + "\n": "quarry: Apply this change to a.go? (Change) 1 line changes, " + more,
 	} {
 		e := edit(t, "helix", fixing(func(d agent.Document) agent.Proposal {
-			return agent.Proposal{Title: "Change", Reason: "So.", Files: []agent.FileChange{{
-				Path: d.Path, Base: agent.HashText(d.Text), Edits: []agent.TextEdit{{New: strings.Repeat("x\n", lines)}},
-			}}}
+			edits := []agent.TextEdit{{New: text}}
+			return agent.Proposal{
+				Title: "Change", Reason: "So.", Diff: patch.Unified("a.go", d.Text, edits, false),
+				Files: []agent.FileChange{{Path: d.Path, Base: agent.HashText(d.Text), Edits: edits}},
+			}
 		}))
 		b := problemAt(t, e, "a.go")
 		beginFix(t, e, b)
@@ -123,8 +131,8 @@ func TestAChangeLongerThanTheScreen(t *testing.T) {
 		})
 		ended(t, e, "not applied")
 		docs := e.Documents()
-		if stays := docs[len(docs)-1] != b.URI; stays != (lines > 12) {
-			t.Errorf("%d lines: the page stays: %v, of %q", lines, stays, docs)
+		if stays := docs[len(docs)-1] != b.URI; stays != strings.Contains(want, more) {
+			t.Errorf("%q: the page stays: %v, of %q", text, stays, docs)
 		}
 	}
 }

@@ -134,7 +134,7 @@ What stands above them is shown as far as there is room."
         (insert "\n" (string-trim-right (plist-get p :diff)) "\n")
         (goto-char (point-min))
         (quarry-change-mode)
-        (setq-local truncate-partial-width-windows nil) ; no changed line is cut
+        (setq-local truncate-lines nil truncate-partial-width-windows nil) ; no changed line is cut
         (setq quarry--changed (quarry--changed-lines)
               quarry--unseen quarry--changed
               header-line-format

@@ -89,6 +89,17 @@ func TestExplain(t *testing.T) {
 	})
 }
 
+// A server that ends before it has answered is not waited for in vain.
+func TestKilledWhileItExplains(t *testing.T) {
+	gate := make(chan struct{})
+	defer close(gate)
+	p := openShopWaiting(t, explanation, gate)
+	p.Type(":QuarryExplain\n")
+	p.WaitForText("ends it")
+	p.Type(":silent !kill -9 $(pidof quarry)\n")
+	p.WaitForText("quarry: the server ended before it answered; ask again")
+}
+
 // Answers share a window, and the places they name are a key away.
 func TestAsk(t *testing.T) {
 	p := openShop(t, answer)

@@ -159,6 +159,34 @@ func TestCandidatesCycle(t *testing.T) {
 	p.waitForSaved("x := two()\n")
 }
 
+// Of keys that come together, as over a slow line, the second accepts nothing that the first has just brought: whatever is
+// accepted was on the screen.
+func TestNothingIsAcceptedThatNoFrameShowed(t *testing.T) {
+	p := openScripted(t, "\n",
+		offer{Before: "x := ", Insert: "one()"}, offer{Before: "x := ", Insert: "two()"}, offer{Before: "x := ", Insert: "three()"})
+	p.typeForGhost("ix := ", "one()")
+	p.Press("M-n")
+	p.waitForGhost("two()")
+	frames := p.Record()
+	p.Press("o", "Tab") // goes over to one(), which was shown; "th" to three(), which was not
+	p.waitForSaved("x := one()\n")
+	p.Press("Escape", "u")
+	p.Type("Sx := ")
+	p.waitForGhost("one()")
+	p.Press("t", "h", "Tab")
+	p.Press("Escape")
+	p.Type(":w\n")
+	p.Insist("saved", func() { p.Type(":w\n") }, func(editortest.Screen) bool { return strings.HasPrefix(p.read("shelf.go"), "x := th") })
+	if strings.Contains(p.read("shelf.go"), "three()") {
+		for _, frame := range frames() {
+			if ghost(frame) == "hree()" || ghost(frame) == "ree()" {
+				return // a frame came between
+			}
+		}
+		t.Errorf("accepted unseen: %q", p.read("shelf.go"))
+	}
+}
+
 func TestDismiss(t *testing.T) {
 	p := openScripted(t, "\n", offer{Before: "x := ", Insert: "one()"})
 	p.typeForGhost("ix := ", "one()")

@@ -141,6 +141,29 @@ func TestNoChangeIsAppliedUnseen(t *testing.T) {
 	p.waitForSaved(editortest.Mended)
 }
 
+// Nor is one applied whose lines look like the head of a diff, or are in a fold of the user's.
+func TestNoChangeIsAppliedThatLooksOtherwise(t *testing.T) {
+	const notes = "-- WARNING: patients under 12 get half the dose\n-- do not remove\n"
+	lua := "local guard = true -- {{{\n" + strings.Repeat("register('item')\n", 12) + notes + "return guard -- }}}\n"
+	model := conversing(t, "The notes are old, calc.lua:14-15.\n```diff\n--- a/calc.lua\n+++ b/calc.lua\n@@ -12,5 +12,3 @@\n register('item')\n register('item')\n--- WARNING: patients under 12 get half the dose\n--- do not remove\n return guard -- }}}\n```\n", closed())
+	p := openShopAs(t, editor{
+		files: map[string]string{"calc.lua": lua}, before: "vim.o.foldmethod = 'marker'\n",
+		init: compiler + clock, env: map[string]string{"OLLAMA_HOST": model},
+	})
+	p.Type(":edit calc.lua\nzR:set lines=13\n:%QuarryRefactor drop the notes\n")
+	screen := p.waitForChange()
+	if screen.Contains("do not remove") {
+		t.Fatalf("the window has room for the change:\n%s", screen.Framed())
+	}
+	p.Press("F5", "g", "a")
+	p.WaitForText("quarry: not applied: look and press ga again (unseen: ")
+	p.WaitForText("--- do not remove")
+	p.Press("F5", "g", "a")
+	p.waitForNoChange()
+	p.Type(":set lines=24\n:wall\n")
+	p.WaitForFile(filepath.Join(p.workspace, "calc.lua"), strings.Replace(lua, notes, "", 1))
+}
+
 // Where nothing is under way there is nothing to end, which is said.
 func TestStopWithNothingUnderWay(t *testing.T) {
 	p := openShop(t, fix)

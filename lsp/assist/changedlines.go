@@ -50,12 +50,15 @@ func (s *Service) changedLines(ctx context.Context, p agent.Proposal) ([]string,
 	return lines, nil
 }
 
-// screenful is how many changed lines a screen of 24 lines surely shows of a page, beside a question and the lines around
-// the change.
-const screenful = 12
+// What a screen of 24 lines and 80 columns surely shows of a page: the question lies over the rows below.
+const (
+	firstRows    = 9
+	firstColumns = 72
+)
 
-// longChange says how many lines a change has where a page of it may be longer than the screen: many editors show the
-// question over the page and cannot scroll it meanwhile, and the user is to know that there is more than they see.
+// longChange says how many lines a change has where not all of them are surely on the screen, as the page has them that
+// begins with the diff: many editors show the question over the page and cannot scroll it meanwhile, and the user is to
+// know that there is more than they see.
 func (s *Service) longChange(ctx context.Context, p agent.Proposal) (string, error) {
 	files, err := s.changedFiles(ctx, p)
 	if err != nil {
@@ -65,10 +68,29 @@ func (s *Service) longChange(ctx context.Context, p agent.Proposal) (string, err
 	for _, f := range files {
 		n += len(linesBetween("", f.base.String(), f.after()))
 	}
-	if n <= screenful {
+	if seenAtOnce(p.Diff) {
 		return "", nil
 	}
-	return fmt.Sprintf("%d lines change, which may be more than you see: close this question to read on, and ask again. ", n), nil
+	verb := "lines change"
+	if n == 1 {
+		verb = "line changes"
+	}
+	return fmt.Sprintf("%d %s, which may be more than you see: close this question to read on, and ask again. ", n, verb), nil
+}
+
+// seenAtOnce says whether a page that begins with a fence and this diff surely shows all its changed lines.
+func seenAtOnce(diff string) bool {
+	row := 1 // the fence
+	for line := range strings.Lines(diff) {
+		row++
+		if strings.HasPrefix(line, "+") || strings.HasPrefix(line, "-") {
+			shown := strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "        ") // no sign is wider than its bytes are many
+			if row > firstRows || len(shown) > firstColumns {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // linesBetween are the lines that go from before and come into after, each with its sign

@@ -1,7 +1,7 @@
 // A user has a problem explained and fixed, has code simplified, and asks a question, in VS Code in a real browser, by menus and by every key that
 // the README has. TypeScript's own service reports the problem; the Go test that runs this checks the file that was saved.
 
-import { applyFromTheOtherSide, applyInTheDiff, choose, chord, decide, decideByKeys, goToProblem, readWhy, seeChange } from './change.mjs';
+import { applyFromTheOtherSide, applyInTheDiff, choose, chord, decide, decideByKeys, findInTheDiff, goToProblem, readWhy, seeChange } from './change.mjs';
 import { command, openFile, picture, seeAnswer, seeLine, session } from './window.mjs';
 
 await session(async (page) => {
@@ -69,6 +69,7 @@ await session(async (page) => {
   await page.keyboard.press('Control+A');
   await chord(page, 'r');
   await page.locator('.quick-input-list .monaco-list-row', { hasText: 'Simplify' }).first().click();
+  await findInTheDiff(page, 'Item');
   await applyInTheDiff(page);
   await seeLine(page, 'let sum = 0;');
   await command(page, 'File: Save All');

@@ -96,6 +96,24 @@ export async function applyInTheDiff(page) {
   });
 }
 
+/** Presses that key in the find box of the diff, where it means a line more, for longer than a hasty key is refused. */
+export async function findInTheDiff(page, text) {
+  await seeChange(page);
+  await command(page, 'View: Focus Next Editor Group');
+  await page.locator('.editor-group-container.active .monaco-diff-editor').first().waitFor();
+  await page.keyboard.press('Control+F');
+  await page.locator('.monaco-diff-editor .find-widget.visible').first().waitFor();
+  await page.keyboard.type(text);
+  await page.waitForTimeout(1_500);
+  await page.keyboard.press('Control+Enter');
+  await page.waitForTimeout(1_500);
+  if (!await showsChange(page)) {
+    throw new Error('a key in the find box decided');
+  }
+  await page.keyboard.press('Escape');
+  await command(page, 'View: Focus First Editor Group');
+}
+
 /** Says yes by the same key from the side of the diff that has the code as it was, which a wide window shows. */
 export async function applyFromTheOtherSide(page) {
   await seeChange(page);

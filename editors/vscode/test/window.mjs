@@ -47,6 +47,14 @@ export async function step(name) {
   return said;
 }
 
+/**
+ * Writes into the palette. Another one may close it in that moment, and what is typed then, as by fill, would go into the code.
+ */
+const write = (input, text) => input.evaluate((element, value) => {
+  element.value = value;
+  element.dispatchEvent(new Event('input', { bubbles: true }));
+}, text, { timeout: 5_000 });
+
 /** Runs a command of the palette, which another one may close before it is filled in. */
 export async function command(page, name) {
   for (const end = Date.now() + timeout; ;) {
@@ -54,7 +62,8 @@ export async function command(page, name) {
     const input = page.locator('.quick-input-widget input');
     const row = page.locator('.quick-input-list .monaco-list-row', { hasText: name }).first();
     try {
-      await input.fill(`>${name}`, { timeout: 5_000 });
+      await input.waitFor({ timeout: 5_000 });
+      await write(input, `>${name}`);
       await row.click({ timeout: 5_000 });
       return;
     } catch (error) {
@@ -71,7 +80,9 @@ export async function openFile(page, name) {
   for (const end = Date.now() + timeout; ;) {
     await page.keyboard.press('Control+P');
     try {
-      await page.locator('.quick-input-widget input').fill(name, { timeout: 5_000 });
+      const input = page.locator('.quick-input-widget input');
+      await input.waitFor({ timeout: 5_000 });
+      await write(input, name);
       await page.locator('.quick-input-list .monaco-list-row', { hasText: name }).first().click({ timeout: 5_000 });
       await tab.waitFor({ timeout: 5_000 });
       return;

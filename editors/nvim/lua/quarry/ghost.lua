@@ -30,6 +30,7 @@ local INVOKED, AUTOMATIC = 1, 2 -- lsp.InlineCompletionTriggerKind
 ---@field whole string What the text from the beginning of the answer's row would be, lines joined by \n.
 ---@field tail integer Bytes after the cursor that accepting the whole candidate replaces.
 ---@field command? lsp.Command To be run once the whole candidate was accepted.
+---@field drawn? boolean Whether a frame has shown it.
 
 ---@class quarry.Shown
 ---@field client vim.lsp.Client
@@ -434,6 +435,23 @@ local function ask_soon(bufnr)
   end))
 end
 
+--- The ghost text that can be accepted: a frame has shown the candidate. Of keys that come together, as over a slow line,
+--- the second must not accept what the first has just brought.
+---@return quarry.Shown?
+local function acceptable(bufnr)
+  local s = settle(bufnr)
+  return s and s.candidates[s.selected].drawn and s or nil
+end
+
+api.nvim_set_decoration_provider(api.nvim_create_namespace('quarry.drawn'), {
+  on_end = function()
+    local s = shown[api.nvim_get_current_buf()]
+    if s and s.hidden == false then
+      s.candidates[s.selected].drawn = true
+    end
+  end,
+})
+
 --- Show the ghost text of quarry's clients in `bufnr`. Called for each LspAttach.
 ---@param client vim.lsp.Client
 ---@param bufnr integer
@@ -497,10 +515,10 @@ function M.attach(client, bufnr)
   end
 end
 
---- Whether ghost text of quarry is shown at the cursor.
+--- Whether ghost text of quarry is shown at the cursor, and was seen there.
 ---@return boolean
 function M.visible()
-  return settle(api.nvim_get_current_buf()) ~= nil
+  return acceptable(api.nvim_get_current_buf()) ~= nil
 end
 
 --- The parts that can be accepted, as the piece of the rest to insert next.
@@ -539,7 +557,7 @@ end
 ---@return boolean done false if nothing was shown
 function M.accept(part)
   local bufnr = api.nvim_get_current_buf()
-  local s = settle(bufnr)
+  local s = acceptable(bufnr)
   if not s then
     return false
   end

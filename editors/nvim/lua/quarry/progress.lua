@@ -91,15 +91,21 @@ function M.stop(verbs)
   return any
 end
 
---- Forget what a client that has ended was doing.
+--- Forget what a client that has ended was doing, and say so unless that is said already.
 ---@param client_id integer
-function M.forget(client_id)
+---@param said boolean
+function M.forget(client_id, said)
+  local lost = false
   for token, job in pairs(running) do
     if job.client.id == client_id then
       running[token] = nil
+      lost = true
     end
   end
   show()
+  if lost and not said and vim.v.exiting == vim.NIL then
+    require('quarry.tell')('the server ended before it answered; ask again')
+  end
 end
 
 return M

@@ -210,10 +210,20 @@ local function show(p)
   end
   lines[#lines + 1] = ''
   p.unseen = {}
+  local old, new = 0, 0 -- how many lines of the hunk are still to come: only they tell `--- a/file` from a removed `-- note`
   for _, line in ipairs(vim.split(vim.trim(params.diff), '\n', { plain = true })) do
     lines[#lines + 1] = line
-    if line:find('^[-+]') and not line:find('^%-%-%- ') and not line:find('^%+%+%+ ') then
+    local sign = line:sub(1, 1)
+    if old <= 0 and new <= 0 then
+      local removed, added = line:match('^@@ %-%d+(,?%d*) %+%d+(,?%d*) @@')
+      if removed then
+        old, new = tonumber(removed:sub(2)) or 1, tonumber(added:sub(2)) or 1
+      end
+    elseif sign == '-' or sign == '+' then
       p.unseen[#p.unseen + 1] = #lines
+      old, new = old - (sign == '-' and 1 or 0), new - (sign == '+' and 1 or 0)
+    elseif sign ~= '\\' then
+      old, new = old - 1, new - 1
     end
   end
 
@@ -237,6 +247,7 @@ local function show(p)
     title = (' quarry: %s '):format(params.title:match('^[^\n]*')),
   })
   vim.wo[p.win].wrap, vim.wo[p.win].linebreak = true, true
+  vim.wo[p.win].foldenable, vim.wo[p.win].conceallevel = false, 0 -- no line is hidden, whatever other windows fold
   look(p)
   local scrolled = api.nvim_create_autocmd({ 'WinScrolled', 'WinResized' }, {
     pattern = tostring(p.win),
@@ -301,6 +312,7 @@ end
 
 --- Drop the changes of a client that has ended: there is nobody left to apply them.
 ---@param client_id integer
+---@return boolean whether there was one, which the user is told
 function M.forget(client_id)
   local lost = vim.tbl_filter(function(p)
     return p.client.id == client_id
@@ -311,6 +323,7 @@ function M.forget(client_id)
   if #lost > 0 and vim.v.exiting == vim.NIL then
     tell('the server ended; ask for the change again')
   end
+  return #lost > 0
 end
 
 --- Whether a change is there to be decided.

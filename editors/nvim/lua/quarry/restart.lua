@@ -34,8 +34,7 @@ function M.exited(code, signal, client_id)
   local root = client and client.root_dir or ''
   vim.schedule(function()
     require('quarry.status').forget(client_id)
-    require('quarry.proposal').forget(client_id)
-    require('quarry.progress').forget(client_id)
+    require('quarry.progress').forget(client_id, require('quarry.proposal').forget(client_id))
     if wanted or vim.v.exiting ~= vim.NIL then
       return
     end

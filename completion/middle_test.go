@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"quarry/index/lang"
@@ -45,9 +46,9 @@ func between(line string) (at []int) {
 	return at
 }
 
-// eachMiddle calls use with middles of the lines of the sources of this repository, from
-// the one word's edge to another's, and answers how many lines and middles were left out.
-func eachMiddle(t *testing.T, use func(language, text string, cut, back, end int)) (short, signs int) {
+// eachSource calls use with the sources of this repository, a random number
+// generator of its own for each, and of Go, which is most of it, with one of eight.
+func eachSource(t *testing.T, use func(language, text string, rng *rand.Rand)) {
 	t.Helper()
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -63,17 +64,29 @@ func eachMiddle(t *testing.T, use func(language, text string, cut, back, end int
 		name := fnv.New64a()
 		fmt.Fprint(name, path)
 		rng := rand.New(rand.NewPCG(2, name.Sum64()))
-		draws := 3
-		if l.ID == "go" { // most of the repository
-			if draws = 1; rng.IntN(8) > 0 {
-				return nil
-			}
+		if l.ID == "go" && rng.IntN(8) > 0 {
+			return nil
 		}
 		source, err := os.ReadFile(path)
-		if err != nil {
-			return err
+		if err == nil {
+			use(l.ID, unixLines(string(source)), rng)
 		}
-		text := unixLines(string(source))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// eachMiddle calls use with middles of the lines of the sources of this repository, from
+// the one word's edge to another's, and answers how many lines and middles were left out.
+func eachMiddle(t *testing.T, use func(language, text string, cut, back, end int)) (short, signs int) {
+	t.Helper()
+	eachSource(t, func(language, text string, rng *rand.Rand) {
+		draws := 3
+		if language == "go" {
+			draws = 1
+		}
 		for start := 0; start < len(text); start = lineEnd(text, start) + 1 {
 			end := lineEnd(text, start)
 			places := between(text[start:end])
@@ -89,14 +102,10 @@ func eachMiddle(t *testing.T, use func(language, text string, cut, back, end int
 					signs++
 					continue
 				}
-				use(l.ID, text, cut, back, end)
+				use(language, text, cut, back, end)
 			}
 		}
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return short, signs
 }
 
@@ -138,3 +147,66 @@ func TestRightMiddlesSurvive(t *testing.T) {
 		})
 	}
 }
+
+// nestedMiddles are middles of line that end in the bracket that closes one within another,
+// with nothing but closers behind; a line that does not balance by itself has none.
+func nestedMiddles(line string) (middles [][2]int) {
+	if strings.ContainsAny(line, "'`\"") {
+		return nil // the pairs are told without strings
+	}
+	var open []int
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case strings.IndexByte("([{", c) >= 0:
+			open = append(open, i)
+		case strings.IndexByte(")]}", c) < 0:
+		case len(open) == 0 || closerOf(line[open[len(open)-1]]) != c:
+			return nil
+		default:
+			begin := open[len(open)-1] + 1
+			if open = open[:len(open)-1]; len(open) > 0 && onlyClosers(line[i+1:]) {
+				middles = append(middles, [2]int{begin, i + 1})
+			}
+		}
+	}
+	if len(open) > 0 {
+		return nil
+	}
+	return middles
+}
+
+// A bracket of the answer that closes one typed stays where the rest of the line closes only
+// the one around it, also where the answer says the rest too.
+func TestRightClosersSurvive(t *testing.T) {
+	for _, kind := range middleKinds[:2] {
+		t.Run(kind.name, func(t *testing.T) {
+			count := map[string]int{}
+			eachSource(t, func(language, text string, rng *rand.Rand) {
+				for start := 0; start < len(text); start = lineEnd(text, start) + 1 {
+					line := text[start:lineEnd(text, start)]
+					for _, middle := range nestedMiddles(line) {
+						typed := runeStart(line, middle[0]+rng.IntN(middle[1]-middle[0]))
+						cut, back, end := start+typed, start+middle[1], start+len(line)
+						model := kind.model(line[:typed], text[cut:back], text[back:end])
+						verdict, got := hole{text[:cut] + text[back:], cut, model, text, false}.judge(language)
+						if count[verdict]++; verdict != "right" && count[verdict] <= 10 {
+							t.Logf("%s, %s: %q|%q, model %q, got %q", language, verdict, line[:typed], line[middle[1]:], model, got)
+						}
+					}
+				}
+			})
+			judged := count["right"] + count["wrong"] + count["dropped"]
+			t.Logf("%d answers: %d wrong, %d dropped", judged, count["wrong"], count["dropped"])
+			if judged < nestedLeast {
+				t.Errorf("there are only %d answers, want %d", judged, nestedLeast)
+			}
+			if count["wrong"]*10_000 > judged*nestedWrong || count["dropped"]*10_000 > judged*nestedDropped {
+				t.Errorf("of %d answers %d are wrong and %d dropped, want at most %d and %d of 10,000", judged, count["wrong"], count["dropped"], nestedWrong, nestedDropped)
+			}
+		})
+	}
+}
+
+// nestedWrong and nestedDropped are how many of 10,000 middles that end in a nested closer
+// may come out wrong or not at all; nestedLeast is how many there are at least.
+const nestedWrong, nestedDropped, nestedLeast = 10, 10, 1000

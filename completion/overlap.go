@@ -23,23 +23,63 @@ func cutRest(s *cursorContext, text string) string {
 	if bare := strings.TrimLeft(rest, " \t"); wordCount(bare) > 0 || strings.ContainsAny(bare, "([{<") {
 		cut = cutOverlap(text, rest)
 		for _, r := range []string{bare, rest} {
-			if before, ok := strings.CutSuffix(strings.TrimRight(text, " \t"), r); ok {
+			if before, ok := strings.CutSuffix(strings.TrimRight(text, " \t"), r); ok && !s.endsKnownWord(text, r) {
 				cut = before
 			}
 		}
-	} else if before, ok := strings.CutSuffix(text, rest); ok && before != "" && s.typedOver(text, rest) {
+		if cut == text {
+			cut = s.cutUnpaired(text, rest, false, func(k int) bool { return !blank(rest[:k]) && strings.Trim(rest[:k], ")]} ") == "" })
+		}
+	} else if before, ok := strings.CutSuffix(text, rest); ok && before != "" && s.saysRest(text, rest) {
 		cut = before
 	} else {
-		for k := min(len(rest), len(text)); k > 0 && cut == text; k-- {
-			if strings.HasSuffix(text, rest[:k]) && tailUnmatched(text, k, marks, k == len(rest) || operation.MatchString(rest[:k])) {
-				cut = text[:len(text)-k]
-			}
-		}
+		cut = s.cutUnpaired(text, rest, true, func(k int) bool {
+			return tailUnmatched(text, k, marks, k == len(rest) || operation.MatchString(rest[:k]))
+		})
 	}
-	if at := s.closesTwice(text, closers); cut == text && at >= 0 && coveredRest(s, text) < len(rest) {
+	if at := s.closesTwice(text, closers); cut == text && at >= 0 && coveredRest(s, text) < len(rest) &&
+		s.imbalance(text[:at]+s.rest) <= s.imbalance(text+s.rest) {
 		return text[:at]
 	}
 	return cut
+}
+
+// cutUnpaired cuts what rest begins with from the end of text: as many bytes, of those
+// numbers that may allows, as leave the fewest brackets of the line without a partner. So
+// string(b) keeps its bracket where the rest closes the call around it alone. What
+// changes nothing in that is cut if said, since the rest says it already.
+func (s *cursorContext) cutUnpaired(text, rest string, said bool, may func(k int) bool) string {
+	cut, least := text, -1
+	for k := min(len(rest), len(text)); k > 0; k-- {
+		if !strings.HasSuffix(text, rest[:k]) || !may(k) {
+			continue
+		}
+		if least < 0 {
+			least = s.imbalance(text + s.rest)
+		}
+		if n := s.imbalance(text[:len(text)-k] + s.rest); n < least || said && n == least && cut == text {
+			cut, least = text[:len(text)-k], n
+		}
+	}
+	return cut
+}
+
+// endsKnownWord: the word that text and rest make where they meet stands near, and the
+// one that text ends in does not, so that text ends as rest does by chance: nul|l.
+func (s *cursorContext) endsKnownWord(text, rest string) bool {
+	end, next := lastWord(s.line+text), 0
+	for next < len(rest) && isWord(rest[next]) {
+		next++
+	}
+	return end != "" && next > 0 && s.isNear(end+rest[:next]) && !s.isNear(end)
+}
+
+// saysRest: that text ends in rest, which has no words, is no chance.
+func (s *cursorContext) saysRest(text, rest string) bool {
+	if !onlyClosers(rest) && len(rest) >= minEcho {
+		return true // whatever the line leaves open: it may go on below
+	}
+	return s.typedOver(text, rest) && s.imbalance(text) <= s.imbalance(text+s.rest)
 }
 
 // typedOver: text, which ends in rest, is all that the line needs behind the cursor. The
@@ -52,31 +92,97 @@ func (s *cursorContext) typedOver(text, rest string) bool {
 // there or above, or a string without an end.
 func (s *cursorContext) closesNothing(text string) bool {
 	closers, open := s.unpaired(text)
-	if len(closers) == 0 || innermostString(open) >= 0 {
-		return innermostString(open) >= 0
+	return innermostString(open) >= 0 || s.closesAbove(closers) < len(closers)
+}
+
+// closesAbove is how many of closers, which close nothing in the cursor's line, close what
+// is open above it, and what no line below closes.
+func (s *cursorContext) closesAbove(closers []byte) int {
+	if len(closers) == 0 {
+		return 0
 	}
 	above := eachMark(s.lang.ID, s.above, func(mark) {})
 	for i, c := range closers {
-		if at := len(above) - 1 - i; at < 0 || closerOf(above[at].sign) != c {
-			return true
+		if at := len(above) - 1 - i; at < 0 || closerOf(above[at].sign) != c || s.closedLower(above[at]) {
+			return i
 		}
 	}
-	return false
+	return len(closers)
+}
+
+// closedLower: the first line below the cursor's that is indented as the line above it
+// with the bracket o, or less, is indented so and begins with what closes o.
+func (s *cursorContext) closedLower(o opening) bool {
+	width := s.indentWidth(s.above[lineStart(s.above, o.at):])
+	if width >= s.indentWidth(s.line+"x") {
+		return false
+	}
+	closer := s.closerBelow(width)
+	return closer != "" && closer[0] == closerOf(o.sign)
+}
+
+// closerBelow is the first line below the cursor's that is indented by no more than width,
+// without its indentation, if it is indented by as much and begins with a closing bracket.
+func (s *cursorContext) closerBelow(width int) string {
+	for line := range strings.SplitSeq(s.below, "\n") {
+		if n := s.indentWidth(line); !blank(line) && n <= width {
+			if said := strings.TrimSpace(line); n == width && strings.IndexByte(")]}", said[0]) >= 0 {
+				return said
+			}
+			return ""
+		}
+	}
+	return ""
+}
+
+// imbalance is how many brackets and strings of the line with text behind the cursor have
+// no partner: in the line, above it, or in the line below that ends what the line begins.
+func (s *cursorContext) imbalance(text string) int {
+	closers, open := s.unpaired(text)
+	n := len(closers) - s.closesAbove(closers) + len(open)
+	if len(open) == 0 {
+		return n
+	}
+	eachMark(s.lang.ID, s.closerBelow(s.indentWidth(s.line+text)), func(m mark) {
+		if m.opener >= 0 {
+			return
+		}
+		n++
+		if last := len(open) - 1; last >= 0 && closerOf(open[last].sign) == m.sign {
+			open = open[:last]
+			n -= 2
+		}
+	})
+	return n
+}
+
+// closesMore: the line closes more of what it opens with text than without.
+func (s *cursorContext) closesMore(text string) bool {
+	return s.imbalance(text+s.rest) < s.imbalance(s.rest)
 }
 
 // unpaired are the brackets that close nothing in the line with text behind the cursor,
-// and what stays open there.
+// and what nothing closes there: what is open behind it last, the innermost at the end.
 func (s *cursorContext) unpaired(text string) (closers []byte, open []opening) {
 	line := s.line + text
 	apostrophe := false
+	var lost []opening // brackets that another one closes with what it closes
 	open = eachMark(s.lang.ID, line+barrier+"'", func(m mark) {
 		switch {
 		case m.at > len(line):
 			apostrophe = !m.quoted // which began a string
+		case m.opener == m.at:
+			lost = append(lost, opening{m.at, 1, m.sign, quotedOpening})
 		case m.opener < 0:
 			closers = append(closers, m.sign)
+		default:
+			lost = slices.DeleteFunc(lost, func(o opening) bool { return o.at == m.opener })
 		}
 	})
+	lost = slices.DeleteFunc(lost, func(l opening) bool {
+		return slices.ContainsFunc(open, func(o opening) bool { return o.at == l.at })
+	})
+	open = append(lost, open...)
 	if apostrophe {
 		open = append(open, opening{len(line), 1, '\'', stringOpening})
 	}
@@ -509,11 +615,9 @@ func coveredRest(s *cursorContext, text string) int {
 		cover(i+1, closers[at])
 		closers = closers[at+1:]
 	}
-	if covers > 0 && !strings.Contains(text, "\n") { // what the answer opens last the editor closed
-		closers, open := s.unpaired(text + s.rest)
-		if _, without := s.unpaired(text + s.rest[covers:]); len(closers)+len(open) == 0 && len(without) > 0 {
-			return 0
-		}
+	if covers > 0 && !strings.ContainsAny(text, "\n") && !strings.HasSuffix(strings.TrimRight(text, " "), ",") &&
+		s.imbalance(text+s.rest) == 0 && s.imbalance(text+s.rest[covers:]) > 0 {
+		return 0 // it closes what text opens, or what is typed
 	}
 	return covers
 }

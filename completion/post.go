@@ -627,7 +627,7 @@ func trimEnd(s *cursorContext, text string) string {
 // say nothing, and for what the document says already.
 func dropUseless(s *cursorContext, text string) string {
 	body := strings.TrimSpace(text)
-	if body == "" || body == strings.TrimSpace(s.rest) || copiesBelow(s, text) {
+	if body == "" || body == strings.TrimSpace(s.rest) && !s.closesMore(text) || copiesBelow(s, text) {
 		return ""
 	}
 	return text

@@ -270,4 +270,39 @@ var reviewed = []fill{
 	{"calls, the last of them open", "go", "\tx := f(a‸)\n", "), g(b", "\tx := f(a), g(b)\n"},
 	{"a tag of a field typed over", "go", "\tPath string `‸\"`\n", "json:\"path\"`", "\tPath string `json:\"path\"`\n"},
 	{"a list in a call typed over", "go", "func f() {\n\tg‸})\n}\n", "([]string{a})", "func f() {\n\tg([]string{a})\n}\n"},
+
+	// Brackets that an editor did not close, which the rest of the line closes in part.
+	{"the argument of a call in a call", "go", "func f(b []byte) {\n\tprintln(string(‸)\n}\n", "b)", "func f(b []byte) {\n\tprintln(string(b))\n}\n"},
+	{"the argument of a call in a call, said with the rest", "go", "func f(b []byte) {\n\tprintln(string(‸)\n}\n", "b))", "func f(b []byte) {\n\tprintln(string(b))\n}\n"},
+	{"the argument of a call in a call that an editor closed", "go", "func f(b []byte) {\n\tprintln(string(‸))\n}\n", "b))", "func f(b []byte) {\n\tprintln(string(b))\n}\n"},
+	{"the argument of a call in a call, in words", "python", "def f(xs):\n    print(len(‸)\n", "xs)", "def f(xs):\n    print(len(xs))\n"},
+	{"the argument of a call in a statement", "javascript", "  foo(bar(‸);\n", "x)", "  foo(bar(x));\n"},
+	{"the argument of a call in a statement, said with its end", "javascript", "  foo(bar(‸);\n", "x));", "  foo(bar(x));\n"},
+	{"an index in a call", "c", "    foo(a[‸);\n", "i]", "    foo(a[i]);\n"},
+	{"the third of three brackets", "go", "\tprintln(len(string(b‸))\n", ")", "\tprintln(len(string(b)))\n"},
+	{"a bracket as the rest is", "go", "\treturn fmt.Errorf(\"a\", err.Error(‸)\n", ")", "\treturn fmt.Errorf(\"a\", err.Error())\n"},
+	{"a call in a call goes on", "javascript", "  foo(bar(‸)\n", "x).baz", "  foo(bar(x).baz)\n"},
+	{"a call in an object in a call", "javascript", "  f({ a: g(‸ });\n", "x)", "  f({ a: g(x) });\n"},
+	{"a call in a call of several lines", "javascript", "foo(\n  bar(baz(‸)\n);\n", "x)", "foo(\n  bar(baz(x))\n);\n"},
+	{"a call of several lines that an editor closed", "javascript", "foo(\n  bar(‸)\n);\n", "x)", "foo(\n  bar(x)\n);\n"},
+	{"brackets in a string", "python", "    x = \"f(g(‸)\"\n", "y)", "    x = \"f(g(y))\"\n"},
+	{"an expression of a workflow", "yaml", "    runs-on: ${{ matrix.os ‸}\n", "}", "    runs-on: ${{ matrix.os }}\n"},
+	{"a variable of a makefile in a string", "makefile", "\techo \"$(project‸\"; \\\n", ")", "\techo \"$(project)\"; \\\n"},
+	{"a list of literals in a function", "go", "func f() {\n\ta := []T‸}\n}\n", "{{A: b}}", "func f() {\n\ta := []T{{A: b}}\n}\n"},
+	{"the rest of a condition that goes on below", "cpp", "    if (a (‸) &&\n        c)\n", "b) &&", "    if (a (b) &&\n        c)\n"},
+	{"a type typed over", "rust", "        Sel‸)\n", "f(name.into())", "        Self(name.into())\n"},
+
+	// What the answer closes, and the rest of the line too, before it says more.
+	{"a call in a condition", "javascript", "  if (!Array.isArray(‸)) {\n  }\n", "a)", "  if (!Array.isArray(a)) {\n  }\n"},
+	{"a call in a condition that nothing closed", "javascript", "  if (!Array.isArray(‸) {\n  }\n", "a)", "  if (!Array.isArray(a)) {\n  }\n"},
+	{"a call before an argument", "python", "    print(len(‸), 1)\n", "xs)", "    print(len(xs), 1)\n"},
+	{"a call before an argument that nothing closed", "python", "    print(len(‸, 1)\n", "xs)", "    print(len(xs), 1)\n"},
+	{"the parameter of a function", "javascript", "x = foo((‸) => {\n})\n", "i)", "x = foo((i) => {\n})\n"},
+	{"an index before a member", "go", "\tx := f(a[‸]).b\n", "i]", "\tx := f(a[i]).b\n"},
+
+	// Words that end as the rest of the line does.
+	{"a word that ends as the rest", "java", "     * @return a, or null\n     * @param a the co‸l\n", "nvert, may be nul", "     * @return a, or null\n     * @param a the convert, may be null\n"},
+	{"a word said with the rest", "java", "     * @return a, or null\n     * @param a the co‸l\n", "nvert, may be null", "     * @return a, or null\n     * @param a the convert, may be null\n"},
+	{"a macro that ends as the rest", "c", "#ifndef A_SIZE_H_H\n#define A_SIZE‸H\n", "_H_", "#ifndef A_SIZE_H_H\n#define A_SIZE_H_H\n"},
+	{"a key before its string", "json", "    \"*.j‸\"eslint --fix\",\n", "s\": ", "    \"*.js\": \"eslint --fix\",\n"},
 }

@@ -182,7 +182,7 @@ func (r *scopeRules) first(line string) verdict {
 	r.header = r.lang.Blocks.BraceBelow && !strings.HasSuffix(r.lang.code(full), ";")
 	// With nothing added to the line and its closers it was finished, and the
 	// answer is the lines after it.
-	r.finished = strings.TrimSpace(line) == strings.TrimSpace(r.rest)
+	r.finished = strings.TrimSpace(line) == strings.TrimSpace(r.rest) && (blank(line) || !r.closesMore(line))
 	switch {
 	case r.finished, r.header && !blank(line):
 		return keep

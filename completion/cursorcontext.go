@@ -12,8 +12,10 @@ type cursorContext struct {
 	above, line, rest, below string
 	// unit is one step of the document's indentation, eol its line ending.
 	unit, eol string
-	mode      fillMode
-	maxLines  int
+	// eights: a tab stands for eight blanks of an indentation by blanks, as in GNU sources.
+	eights   bool
+	mode     fillMode
+	maxLines int
 }
 
 // fillMode says how far an answer may reach.
@@ -50,6 +52,9 @@ func newCursorContext(doc Document, cursor int, unit string, maxLines int) *curs
 	below := doc.Text[end:runeStart(doc.Text, min(len(doc.Text), end+nearBytes))]
 	s.below = strings.TrimPrefix(unixLines(below), "\n")
 	s.unit = nearUnit(s.above, s.line, s.below, unit)
+	if blanks, ok := eightBlanks(s.above + s.below); ok {
+		s.unit, s.eights = blanks, true
+	}
 	s.mode = s.fill()
 	return s
 }
@@ -80,6 +85,43 @@ func nearUnit(above, typed, below, unit string) string {
 		return "    "
 	}
 	return unit
+}
+
+// eightBlanks tells whether each eight blanks that a line of text is indented by are
+// written as a tab, and the blanks of one step: lines with tabs and lines with fewer
+// blanks follow each other, and hardly a line has more blanks. A file of two languages,
+// one indented by tabs, has few such pairs.
+func eightBlanks(text string) (unit string, ok bool) {
+	const pairsOfTabs = 8 // at least one line of so many with tabs stands next to blanks
+	tabs, more, pairs := 0, 0, 0
+	var blanks strings.Builder // the lines without tabs
+	const none, tab, few = 0, 1, 2
+	last := none
+	for line := range strings.SplitSeq(text, "\n") {
+		lead, kind := leadingSpace(line), none
+		switch {
+		case lead == line:
+			continue
+		case lead == "" || lead == " ":
+		case strings.Contains(lead, strings.Repeat(" ", 8)):
+			more++
+		case lead[0] == '\t':
+			tabs++
+			kind = tab
+		default:
+			kind = few
+		}
+		if kind+last == tab+few {
+			pairs++
+		}
+		if last = kind; kind != tab {
+			blanks.WriteString(line + "\n")
+		}
+	}
+	if pairs < 2 || pairs*pairsOfTabs < tabs || more*pairsOfTabs > tabs {
+		return "", false
+	}
+	return indentUnit(blanks.String(), ""), true
 }
 
 // lineEnding is the one at or after offset at, else the text's first, else \n.
@@ -118,10 +160,13 @@ func onlyClosers(s string) bool {
 }
 
 // indentWidth is the column of a line's first sign, a tab counting to the next
-// multiple of the unit's width.
+// multiple of the unit's width, or of eight.
 func (s *cursorContext) indentWidth(line string) int {
 	step := len(s.unit)
-	if s.unit == "\t" {
+	switch {
+	case s.eights:
+		step = 8
+	case s.unit == "\t":
 		step = 4
 	}
 	w := 0

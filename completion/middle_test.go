@@ -210,3 +210,64 @@ func TestRightClosersSurvive(t *testing.T) {
 // nestedWrong and nestedDropped are how many of 10,000 middles that end in a nested closer
 // may come out wrong or not at all; nestedLeast is how many there are at least.
 const nestedWrong, nestedDropped, nestedLeast = 10, 10, 1000
+
+// mixtures are how a source that is indented by blanks may come to have tabs too.
+var mixtures = []struct {
+	name string
+	mix  func(text string) string
+	// moved is how many of 10,000 next lines may be indented in another way.
+	moved int
+}{
+	{"eight blanks are a tab", func(text string) string { return indentedBy(text, 8) }, 20},
+	{"the second half by tabs", func(text string) string {
+		half := lineStart(text, len(text)/2)
+		return text[:half] + indentedBy(text[half:], len(indentUnit(text, "")))
+	}, 20},
+}
+
+// indentedBy is text with a tab for so many blanks that a line begins with.
+func indentedBy(text string, blanks int) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		body := strings.TrimLeft(line, " ")
+		width := len(line) - len(body)
+		b.WriteString(strings.Repeat("\t", width/blanks) + strings.Repeat(" ", width%blanks) + body)
+	}
+	return b.String()
+}
+
+// The next line keeps its indentation where tabs and blanks are mixed.
+func TestMixedIndentationSurvives(t *testing.T) {
+	for _, m := range mixtures {
+		t.Run(m.name, func(t *testing.T) {
+			shown, moved := 0, 0
+			eachSource(t, func(language, text string, rng *rand.Rand) {
+				if strings.Contains(text, "\n\t") || strings.Contains(text, "```") {
+					return
+				}
+				text = m.mix(text)
+				for start := 0; start < len(text); start = lineEnd(text, start) + 1 {
+					end := lineEnd(text, start)
+					back := lineEnd(text, min(len(text), end+1))
+					if rng.IntN(3) > 0 || blank(text[start:end]) || blank(text[end:back]) {
+						continue
+					}
+					_, got := hole{text[:end] + text[back:], end, text[end:back], text, true}.judge(language)
+					if got == "" {
+						continue
+					}
+					shown++
+					if is, want := leadingSpace(got[1:]), leadingSpace(text[end+1:back]); is != want {
+						if moved++; moved <= 10 {
+							t.Logf("%s: %q then %q, got %q", language, text[start:end], text[end:back], got)
+						}
+					}
+				}
+			})
+			t.Logf("%d of %d next lines are indented in another way", moved, shown)
+			if shown < 1000 || moved*10_000 > shown*m.moved {
+				t.Errorf("%d of %d next lines are indented in another way, want at most %d of 10,000, of 1,000 at least", moved, shown, m.moved)
+			}
+		})
+	}
+}

@@ -488,7 +488,8 @@ func (s *cursorContext) missingIndent(lead string) string {
 }
 
 // matchIndent rewrites the indentation of the answer's lines in the
-// document's style: tabs for groups of spaces or the other way round.
+// document's style: tabs for groups of spaces or the other way round. An answer
+// that is indented as the lines next to it are stays as it is.
 func matchIndent(s *cursorContext, text string) string {
 	if !strings.Contains(text, "\n") && !(blank(s.line) && text != "" && (text[0] == ' ' || text[0] == '\t')) {
 		return text
@@ -497,6 +498,9 @@ func matchIndent(s *cursorContext, text string) string {
 	first := 1
 	if blank(s.line) {
 		first = 0
+	}
+	if s.eights || s.indentedAlike(lines[first:]) {
+		return text
 	}
 	if s.unit != "\t" {
 		for i := first; i < len(lines); i++ {
@@ -527,6 +531,43 @@ func matchIndent(s *cursorContext, text string) string {
 	return strings.Join(lines, "\n")
 }
 
+// indentedAlike: lines are indented by tabs or by blanks as the cursor's line is or, where
+// that is not, the next one above or below.
+func (s *cursorContext) indentedAlike(lines []string) bool {
+	near := s.indentSigns()
+	for _, line := range lines {
+		if lead := leadingSpace(line); len(lead) > 1 || lead == "\t" {
+			if strings.IndexByte(near, lead[0]) < 0 || strings.Contains(lead, " \t") {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// indentSigns are the signs that the lines next to the cursor are indented by.
+func (s *cursorContext) indentSigns() string {
+	sign := func(line string) string {
+		if lead := leadingSpace(line); !blank(line) && (len(lead) > 1 || lead == "\t") {
+			return lead[:1]
+		}
+		return ""
+	}
+	if own := sign(s.line); own != "" {
+		return own
+	}
+	above, below := "", ""
+	for line := range strings.SplitSeq(s.below, "\n") {
+		if below = sign(line); below != "" {
+			break
+		}
+	}
+	for end := len(s.above); end > 0 && above == ""; end = max(lineStart(s.above, end)-1, 0) {
+		above = sign(s.above[lineStart(s.above, end):end])
+	}
+	return above + below
+}
+
 // alignColumn moves each line after the first that is one column off to where it
 // belongs: the level that the line before leads to, or one that an earlier line has. What
 // it does to a line no later one changes, so the stop rules may read what there is.
@@ -534,7 +575,7 @@ func alignColumn(s *cursorContext, text string) string {
 	step := s.indentWidth(s.unit + "x")
 	first, more, ok := strings.Cut(text, "\n")
 	first = s.line + first
-	if !ok || step < 2 || blank(first) || s.indentWidth(first)%step != 0 || s.lang.Blocks.Style == lang.Flat && s.lang.ID != "yaml" {
+	if !ok || s.eights || step < 2 || blank(first) || s.indentWidth(first)%step != 0 || s.lang.Blocks.Style == lang.Flat && s.lang.ID != "yaml" {
 		return text
 	}
 	read := first // so far, aligned

@@ -305,4 +305,13 @@ var reviewed = []fill{
 	{"a word said with the rest", "java", "     * @return a, or null\n     * @param a the co‸l\n", "nvert, may be null", "     * @return a, or null\n     * @param a the convert, may be null\n"},
 	{"a macro that ends as the rest", "c", "#ifndef A_SIZE_H_H\n#define A_SIZE‸H\n", "_H_", "#ifndef A_SIZE_H_H\n#define A_SIZE_H_H\n"},
 	{"a key before its string", "json", "    \"*.j‸\"eslint --fix\",\n", "s\": ", "    \"*.js\": \"eslint --fix\",\n"},
+
+	// Tabs and blanks mixed.
+	{"eight blanks are a tab", "cpp", "struct A\n{\n  void f ()\n  {\n    if (a)\n    {\n      if (b)\n\tg (a,\n\t   b);\n      h (a);‸\n    }\n  }\n};\n", "\n      if (c)",
+		"struct A\n{\n  void f ()\n  {\n    if (a)\n    {\n      if (b)\n\tg (a,\n\t   b);\n      h (a);\n      if (c)\n    }\n  }\n};\n"},
+	{"a tab that is eight blanks", "cpp", "void f ()\n{\n  for (;;)\n    if (a)\n      {\n\tif (b)\n\t  h (b);\n\tg (a);‸\n      }\n}\n", "\n\tg (b);",
+		"void f ()\n{\n  for (;;)\n    if (a)\n      {\n\tif (b)\n\t  h (b);\n\tg (a);\n\tg (b);\n      }\n}\n"},
+	{"a line by blanks above lines by tabs", "cpp", "\tint a;\n\tint b;\n\tint c;\n\n  int d;‸\n", "\n  int e;", "\tint a;\n\tint b;\n\tint c;\n\n  int d;\n  int e;\n"},
+	{"a line by a tab among lines by blanks", "c", "  a();\n  b();\n  c();\n\td();‸\n", "\n\te();", "  a();\n  b();\n  c();\n\td();\n\te();\n"},
+	{"an answer by blanks behind tabs", "go", "func f() {\n\ta := `\n    x\n`\n\tif a {‸\n\t}\n}\n", "\n        b()", "func f() {\n\ta := `\n    x\n`\n\tif a {\n\t\tb()\n\t}\n}\n"},
 }

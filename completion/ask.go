@@ -198,7 +198,7 @@ func (e *Engine) result(stream *modelStream, req Request, typed string, reused b
 		Timings: spent,
 	}
 	begin := time.Now()
-	s := newCursorContext(req.Document, req.Offset, indentUnit(req.Text, req.Language), e.maxLines(req))
+	s := e.cursorContext(req)
 	if stream.cursor.mode == fillBlock && strings.TrimSpace(s.rest) == "" {
 		s.mode = fillBlock // what was shown as a block does not shrink to a line while the user types it
 	}

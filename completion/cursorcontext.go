@@ -16,6 +16,8 @@ type cursorContext struct {
 	eights   bool
 	mode     fillMode
 	maxLines int
+	// asked: the user asked for an answer, and is not just typing.
+	asked bool
 }
 
 // fillMode says how far an answer may reach.
@@ -56,6 +58,13 @@ func newCursorContext(doc Document, cursor int, unit string, maxLines int) *curs
 		s.unit, s.eights = blanks, true
 	}
 	s.mode = s.fill()
+	return s
+}
+
+// cursorContext is that of the place req asks for.
+func (e *Engine) cursorContext(req Request) *cursorContext {
+	s := newCursorContext(req.Document, req.Offset, indentUnit(req.Text, req.Language), e.maxLines(req))
+	s.asked = req.Manual
 	return s
 }
 

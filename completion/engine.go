@@ -173,7 +173,7 @@ const localEngine = "local"
 // above it end. While they type it is silent where nothing is sure.
 func (e *Engine) answerLocally(ctx context.Context, req Request) Result {
 	begin := time.Now()
-	s := newCursorContext(req.Document, req.Offset, indentUnit(req.Text, req.Language), e.maxLines(req))
+	s := e.cursorContext(req)
 	p, ok := e.local.complete(ctx, req)
 	text := p.text
 	if !req.Manual && p.alone() {

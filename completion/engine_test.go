@@ -254,3 +254,30 @@ func TestOff(t *testing.T) {
 		t.Error("a document over the limit is served")
 	}
 }
+
+// Where a body stands below its head, or a block ends, what comes next is not guessed while
+// the user types. Who asks is shown it.
+func TestAskedShowsTheNextLine(t *testing.T) {
+	for _, test := range []struct{ name, language, marked, model, want string }{
+		{"the first line of a body", "go", "func f() {‸\n\tb()\n\tc()\n}\n", "\n\ta()", "func f() {\n\ta()\n\tb()\n\tc()\n}\n"},
+		{"the first line of a body, said with the body", "go", "func f() {‸\n\tb()\n\tc()\n}\n", "\n\ta()\n\tb()\n\tc()\n}\n", "func f() {\n\ta()\n\tb()\n\tc()\n}\n"},
+		{"the first line of a body without braces", "python", "def f(a):\n    if a:‸\n        c()\n", "\n        b()", "def f(a):\n    if a:\n        b()\n        c()\n"},
+		{"the line behind a block", "python", "def f(a):\n    if a:\n        b()‸\n", "\n    return a", "def f(a):\n    if a:\n        b()\n    return a\n"},
+		{"the next case", "c", "    switch (a) {\n    case 1:\n        break;‸\n    }\n", "\n    case 2:", "    switch (a) {\n    case 1:\n        break;\n    case 2:\n    }\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			req := at(t, "a", test.language, test.marked)
+			if res := complete(t, newEngine(t, says(test.model), Options{}), req); len(res.Items) > 0 {
+				t.Errorf("while typing %q is shown, want nothing", res.Items[0].Text)
+			}
+			req.Manual = true
+			res := complete(t, newEngine(t, says(test.model), Options{}), req)
+			if len(res.Items) != 1 {
+				t.Fatalf("asked: %d items, note %q", len(res.Items), res.Note)
+			}
+			if got := apply(req.Text, res.Items[0]); got != test.want {
+				t.Errorf("asked:\n got %q\nwant %q", got, test.want)
+			}
+		})
+	}
+}

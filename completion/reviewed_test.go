@@ -314,4 +314,7 @@ var reviewed = []fill{
 	{"a line by blanks above lines by tabs", "cpp", "\tint a;\n\tint b;\n\tint c;\n\n  int d;‸\n", "\n  int e;", "\tint a;\n\tint b;\n\tint c;\n\n  int d;\n  int e;\n"},
 	{"a line by a tab among lines by blanks", "c", "  a();\n  b();\n  c();\n\td();‸\n", "\n\te();", "  a();\n  b();\n  c();\n\td();\n\te();\n"},
 	{"an answer by blanks behind tabs", "go", "func f() {\n\ta := `\n    x\n`\n\tif a {‸\n\t}\n}\n", "\n        b()", "func f() {\n\ta := `\n    x\n`\n\tif a {\n\t\tb()\n\t}\n}\n"},
+	{"a method behind its comment", "java", "class A {\n    /**\n     * Adds.\n     */‸\n}\n", "\n    void f() {\n    }", "class A {\n    /**\n     * Adds.\n     */\n    void f() {\n    }\n}\n"},
+	{"an inner endif()", "cmake", "if(A)\n  if(B)\n    c()\n  ‸\nendif()\n", "endif()", "if(A)\n  if(B)\n    c()\n  endif()\nendif()\n"},
+	{"an endif() that is there", "cmake", "if(A)\n  if(B)\n    c()\n  ‸\n  endif()\nendif()\n", "endif()", "="},
 }

@@ -128,7 +128,8 @@ func (r *scopeRules) outside(line string) verdict {
 	if r.last >= r.base {
 		return keep
 	}
-	if r.lang.closesBlock(line) && !r.closedBelow(line) {
+	closes := r.lang.closesBlock(line)
+	if closes && !r.closedBelow(line) || r.asked && r.finished && !closes && r.n == 2 {
 		return keepAndStop
 	}
 	return dropAndStop
@@ -172,8 +173,15 @@ func (r *scopeRules) first(line string) verdict {
 		}
 		return keep
 	}
+	if strings.HasPrefix(strings.TrimSpace(full), "*/") {
+		r.base-- // what follows stands below the comment's first sign
+	}
 	if r.lang.opensBlock(full) || openBrackets(full) > 0 {
-		if r.indentWidth(r.firstBelow()) > r.base {
+		if body := r.indentWidth(r.firstBelow()); body > r.base {
+			if r.asked && strings.TrimSpace(line) == strings.TrimSpace(r.rest) {
+				r.base, r.finished = body, true // one more statement of it
+				return keep
+			}
 			return keepAndStop // what is in the block stands there
 		}
 		r.inside = true

@@ -87,7 +87,7 @@ func (e *Engine) launch(d *docState, req Request, p builtPrompt, samples int, ne
 	ctx, stopTimer := context.WithTimeoutCause(ctx, e.timeout(req), errTimeout)
 	stream := &modelStream{
 		at:      p,
-		cursor:  newCursorContext(req.Document, req.Offset, indentUnit(req.Text, req.Language), e.maxLines(req)),
+		cursor:  e.cursorContext(req),
 		manual:  req.Manual,
 		cancel:  func() { cancel(errAbandoned) },
 		changed: make(chan struct{}),

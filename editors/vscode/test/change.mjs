@@ -99,10 +99,22 @@ export async function applyInTheDiff(page) {
 /** Presses that key in the find box of the diff, where it means a line more, for longer than a hasty key is refused. */
 export async function findInTheDiff(page, text) {
   await seeChange(page);
-  await command(page, 'View: Focus Next Editor Group');
-  await page.locator('.editor-group-container.active .monaco-diff-editor').first().waitFor();
-  await page.keyboard.press('Control+F');
-  await page.locator('.monaco-diff-editor .find-widget.visible').first().waitFor();
+  const focused = page.locator('.editor-group-container.active .monaco-diff-editor').first();
+  for (let tries = 0; !await focused.isVisible(); tries++) { // the diff may come only now
+    if (tries > 10) {
+      throw new Error('the change does not take the focus');
+    }
+    await command(page, 'View: Focus Next Editor Group');
+    await focused.waitFor({ timeout: 5_000 }).catch(() => {});
+  }
+  const box = page.locator('.monaco-diff-editor .find-widget.visible').first();
+  for (let tries = 0; !await box.isVisible(); tries++) {
+    if (tries > 10) {
+      throw new Error('the diff has no find box');
+    }
+    await page.keyboard.press('Control+F');
+    await box.waitFor({ timeout: 5_000 }).catch(() => {});
+  }
   await page.keyboard.type(text);
   await page.waitForTimeout(1_500);
   await page.keyboard.press('Control+Enter');

@@ -126,9 +126,9 @@ func TestASmallModelChooses(t *testing.T) {
 	}
 }
 
-// A model of few parameters copies the example of a diff: it is asked for the declaration, whole,
-// which becomes the smallest change.
-func TestASmallModelWritesDeclarations(t *testing.T) {
+// A model of few parameters copies what it is shown: it is asked for the line of the problem
+// alone, in an answer that is begun as code.
+func TestASmallModelWritesTheLine(t *testing.T) {
 	root, err := filepath.Abs(filepath.Join("..", "..", "testdata", "golden", "workspace"))
 	if err != nil {
 		t.Fatal(err)
@@ -140,8 +140,6 @@ func TestASmallModelWritesDeclarations(t *testing.T) {
 	}
 	broken := strings.Replace(string(text), "it.Count -= count\n", "it.Count -= counts\n", 1)
 	at := strings.Index(broken, "counts\n")
-	from := strings.Index(broken, "// Reserve takes")
-	whole := broken[from : from+strings.Index(broken[from:], "\n}\n")+2]
 	for size, small := range map[float64]bool{1.5e9: true, 8e9: false} {
 		server := modeltest.NewServer(t)
 		server.SetModels(modeltest.Model{Name: modeltest.DefaultModel, Parameters: size})
@@ -149,16 +147,19 @@ func TestASmallModelWritesDeclarations(t *testing.T) {
 			if r.NumPredict() == 1 || !strings.Contains(r.Prompt, "<|start_of_role|>") {
 				return modeltest.Answer{Pieces: []string{" "}}
 			}
-			if declaration := strings.Contains(r.Prompt, "the one declaration (a function, method or type) that changes, whole"); declaration != small {
-				t.Errorf("%g parameters: asked for a declaration: %t", size, declaration)
+			if line := strings.HasSuffix(r.Prompt, "```go\n") && strings.Contains(r.Prompt, "What must stand in its place?"); line != small {
+				t.Errorf("%g parameters: asked for the line: %t, by %q", size, line, r.Prompt)
 			}
-			return modeltest.Answer{Pieces: []string{"It is called count (inventory/stock.go:42-51).\n\n```go\n", strings.Replace(whole, "counts", "count", 1), "\n```\n"}}
+			return modeltest.Answer{Pieces: []string{"\tit.Count -= count", "\n```", "\n"}}
 		})
 		p, err := askCore(t, server.URL, "golden", "workspace").Fix(t.Context(), agent.Problem{
 			Location: agent.Location{Document: agent.Document{Path: path, Language: "go", Text: broken}, Start: at, End: at + len("counts")},
 			Severity: agent.SeverityError, Source: "compiler", Message: "undefined: counts",
 		})
-		if small && (err != nil || len(p.Files) != 1) {
+		if !small {
+			continue
+		}
+		if err != nil || len(p.Files) != 1 || agent.ApplyEdits(broken, p.Files[0].Edits) != string(text) {
 			t.Errorf("%+v, %v", p, err)
 		}
 	}

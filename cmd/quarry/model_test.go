@@ -478,7 +478,7 @@ func TestModelPullKilled(t *testing.T) {
 		found := digests()
 		// Ollama goes on for a moment with what it was asked, and empties a manifest before it
 		// writes it: who asks right then is told of no model.
-		for again := 0; found["ours:1m"] == "" && again < 100; again++ {
+		for begin := time.Now(); found["ours:1m"] == "" && time.Since(begin) < time.Minute; time.Sleep(5 * time.Millisecond) {
 			found = digests()
 		}
 		if d := found["ours:1m"]; d != first && d != second {
@@ -563,7 +563,7 @@ func TestLibraryPullKilled(t *testing.T) {
 		found := list()
 		// Ollama goes on for a moment with what it was asked, and empties a manifest before it
 		// writes it: who asks right then is told of no model.
-		for again := 0; found[from.Model] == "" && again < 100; again++ {
+		for begin := time.Now(); found[from.Model] == "" && time.Since(begin) < time.Minute; time.Sleep(5 * time.Millisecond) {
 			found = list()
 		}
 		switch d := found[from.Model]; {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"quarry/retrieval/workspace"
@@ -68,15 +69,15 @@ func TestRenamingIsBounded(t *testing.T) {
 	if _, err := renamed(t.Context(), t, w, "many/t.py#goal", "other"); !errors.As(err, &unnamed) || err.Error() != "goal stands in more than 10000 places, with those in many/t.py; use your language server's rename, or name that file in .quarryignore" {
 		t.Errorf("many places: %v", err)
 	}
-	looks := 0
+	var looks atomic.Int64
 	got, err := renamed(counted{t.Context(), &looks, 1 << 30}, t, w, "few/t.py#aim", "other")
 	if err != nil || len(got.Files) != 1 || len(got.Files[0].Spans) != 3001 {
 		t.Fatalf("fewer places: %d files, %v", len(got.Files), err)
 	}
 	for i := range 8 { // behind the last of them nothing is left to do
-		last, asked := looks*i/10, 0
-		if got, err := renamed(counted{t.Context(), &asked, last}, t, w, "few/t.py#aim", "other"); !errors.Is(err, context.Canceled) || len(got.Files) > 0 {
-			t.Errorf("ended at look %d of %d: %d files, %v", last, looks, len(got.Files), err)
+		last, asked := looks.Load()*int64(i)/10, new(atomic.Int64)
+		if got, err := renamed(counted{t.Context(), asked, last}, t, w, "few/t.py#aim", "other"); !errors.Is(err, context.Canceled) || len(got.Files) > 0 {
+			t.Errorf("ended at look %d of %d: %d files, %v", last, looks.Load(), len(got.Files), err)
 		}
 	}
 }
@@ -84,12 +85,12 @@ func TestRenamingIsBounded(t *testing.T) {
 // counted is a context that counts who asks it, and has ended when it was asked so many times.
 type counted struct {
 	context.Context
-	looks *int
-	last  int
+	looks *atomic.Int64 // the database asks too, beside
+	last  int64
 }
 
 func (c counted) Err() error {
-	if *c.looks++; *c.looks > c.last {
+	if c.looks.Add(1) > c.last {
 		return context.Canceled
 	}
 	return nil

@@ -45,7 +45,7 @@ export class Proposals implements vscode.Disposable {
   private timer: NodeJS.Timeout | undefined;
   private readonly typing = new Typing();
   /** Says that a change waits, how to answer, and why, where messages are hidden: with Do Not Disturb, or after Escape. */
-  private readonly waits = vscode.window.createStatusBarItem('quarry.change', vscode.StatusBarAlignment.Right, 101);
+  private readonly waits = vscode.window.createStatusBarItem('quarry.change', vscode.StatusBarAlignment.Left, 10_000); // what has no room goes from the right
   private readonly subscriptions: vscode.Disposable[] = [
     vscode.workspace.registerTextDocumentContentProvider(scheme, { provideTextDocumentContent: (uri) => this.text(uri) }),
     vscode.workspace.onDidChangeTextDocument((event) => {

@@ -140,7 +140,12 @@ export async function applyFromTheOtherSide(page) {
 
 /** Reads why the change is proposed where messages are hidden: in the status bar, and in what a click there opens. */
 export async function readWhy(page) {
-  await page.locator('.statusbar-item', { hasText: 'Change: Alt+Q A applies, Alt+Q D discards' }).first().click();
+  const item = page.locator('.statusbar-item', { hasText: 'Change: Alt+Q A applies, Alt+Q D discards' }).first();
+  const [{ y, height }, bar] = [await item.boundingBox(), await page.locator('.part.statusbar').boundingBox()];
+  if (y + height > bar.y + bar.height + 1) {
+    throw new Error(`the keys are below the status bar: ${y} and ${height}, ${JSON.stringify(bar)}`);
+  }
+  await item.click();
   const dialog = page.locator('.monaco-dialog-box');
   const why = await dialog.textContent();
   await page.keyboard.press('Enter');

@@ -197,11 +197,33 @@ local function apply(p)
   tell(('not applied: look and press ga again (unseen: %d)'):format(count))
 end
 
+--- A line as rows of the window if it takes many: one that is longer than the window would never be seen to its end, and
+--- nothing would tell.
+---@param line string of a diff
+---@param width integer of the window
+---@return string[]
+local function rows_of(line, width)
+  if api.nvim_strwidth(line) <= 2 * width then
+    return { line }
+  end
+  local sign, rows, row, cells = line:sub(1, 1), {}, '', 0
+  for _, character in ipairs(vim.fn.split(line, '\\zs')) do
+    local w = vim.fn.strdisplaywidth(character, cells)
+    if cells + w > width then
+      rows[#rows + 1], row, cells = row, sign, 1
+    end
+    row, cells = row .. character, cells + w
+  end
+  rows[#rows + 1] = row
+  return rows
+end
+
 ---@param p quarry.Proposal
 local function show(p)
   hide_hint()
   local params = p.params
   local lines = {}
+  local width = math.min(100, vim.o.columns - 4)
   -- A blank before them keeps the words from being taken for lines of the diff.
   for _, text in ipairs({ params.reason, params.basis }) do
     for line in vim.gsplit(vim.trim(text), '\n', { plain = true }) do
@@ -212,7 +234,8 @@ local function show(p)
   p.unseen = {}
   local old, new = 0, 0 -- how many lines of the hunk are still to come: only they tell `--- a/file` from a removed `-- note`
   for _, line in ipairs(vim.split(vim.trim(params.diff), '\n', { plain = true })) do
-    lines[#lines + 1] = line
+    local first = #lines + 1
+    vim.list_extend(lines, rows_of(line, width))
     local sign = line:sub(1, 1)
     if old <= 0 and new <= 0 then
       local removed, added = line:match('^@@ %-%d+(,?%d*) %+%d+(,?%d*) @@')
@@ -220,7 +243,9 @@ local function show(p)
         old, new = tonumber(removed:sub(2)) or 1, tonumber(added:sub(2)) or 1
       end
     elseif sign == '-' or sign == '+' then
-      p.unseen[#p.unseen + 1] = #lines
+      for row = first, #lines do
+        p.unseen[#p.unseen + 1] = row
+      end
       old, new = old - (sign == '-' and 1 or 0), new - (sign == '+' and 1 or 0)
     elseif sign ~= '\\' then
       old, new = old - 1, new - 1
@@ -230,7 +255,6 @@ local function show(p)
   local bufnr = api.nvim_create_buf(false, true)
   api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
   vim.bo[bufnr].bufhidden, vim.bo[bufnr].modifiable, vim.bo[bufnr].filetype = 'wipe', false, 'diff'
-  local width = math.min(100, vim.o.columns - 4)
   local height = 0
   for _, line in ipairs(lines) do
     height = height + math.max(1, math.ceil(api.nvim_strwidth(line) / width))

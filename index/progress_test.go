@@ -112,6 +112,30 @@ func TestCancelFirstScan(t *testing.T) {
 	}
 }
 
+// Y9: no more bytes are analysed at once than there is room for, by whomever: a scan waits for
+// it, goes on when there is some, and one that waits ends with its index.
+func TestBytesAnalysedAtOnce(t *testing.T) {
+	hold := func() {
+		if err := analysing.Acquire(t.Context(), atOnce); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hold()
+	x := open(t, Config{Dir: manyFiles(t), StateDir: t.TempDir(), Clock: &fast{}})
+	if c, err := x.Coverage(t.Context(), time.Time{}); err != nil || c.Whole {
+		t.Errorf("without room the index is %+v, %v", c, err)
+	}
+	analysing.Release(atOnce)
+	settle(t, x)
+	if c, err := x.Coverage(t.Context(), time.Time{}); err != nil || !c.Whole {
+		t.Errorf("with room the index is %+v, %v", c, err)
+	}
+	shut(t, x)
+	hold()
+	defer analysing.Release(atOnce)
+	shut(t, open(t, Config{Dir: manyFiles(t), StateDir: t.TempDir(), Clock: &fast{}})) // which ends
+}
+
 // A scan that is stopped is not forgotten, though the index was whole before.
 func TestCancelLaterScan(t *testing.T) {
 	var x *Index

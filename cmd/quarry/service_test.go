@@ -238,8 +238,8 @@ func awaitEmbedded(t *testing.T, root string) {
 var patience = [2]time.Duration{helloWithin, servedWithin}
 
 // A command waits for a service no longer than docs/service.md says.
-// another is what differs from one answer of a tool to the next.
-var another = regexp.MustCompile(`"proposal_id":"[A-Z0-9]+"`)
+// proposalID is what differs from one answer of a tool to the next.
+var proposalID = regexp.MustCompile(`"proposal_id":"[A-Z0-9]+"`)
 
 // S2: the agents of a repository share the service's index: each tool answers as without one,
 // and goes on when the service ends.
@@ -278,7 +278,7 @@ func TestAgentsShareAService(t *testing.T) {
 	alone := agent("false")
 	var want []string
 	for _, c := range calls {
-		want = append(want, another.ReplaceAllString(alone(c.tool, c.args), ""))
+		want = append(want, proposalID.ReplaceAllString(alone(c.tool, c.args), ""))
 	}
 	stop := serving(t, "--ollama", noOllama)
 	one, two := agent("true"), agent("true")
@@ -289,7 +289,7 @@ func TestAgentsShareAService(t *testing.T) {
 	same := func(when string, call func(string, map[string]any) string) {
 		t.Helper()
 		for i, c := range calls {
-			if got := another.ReplaceAllString(call(c.tool, c.args), ""); got != want[i] {
+			if got := proposalID.ReplaceAllString(call(c.tool, c.args), ""); got != want[i] {
 				t.Errorf("%s: %s %v answers\n%s\nwithout it\n%s", when, c.tool, c.args, got, want[i])
 			}
 		}

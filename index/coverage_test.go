@@ -95,6 +95,8 @@ func TestBehindUntilTheLastFileIsIndexed(t *testing.T) {
 	if lag := lagOf(t, reader); lag.Behind {
 		t.Errorf("a reader of a whole index: %+v", lag)
 	}
+	// While it has not looked it may ask the writer to, whose coordinator this test becomes.
+	until(t, "the reader to look", func() bool { return !lagOf(t, reader).Unlooked })
 	reader.request(reader.fallBehind) // as by a commit that it hears of, too
 	if lag := lagOf(t, reader); lag.Behind {
 		t.Errorf("a reader does not take the writer's word: %+v", lag)

@@ -1,6 +1,11 @@
 package completion
 
-import "strings"
+import (
+	"strings"
+	"sync"
+
+	"quarry/index/lang"
+)
 
 // A cursorContext is what the stop rules and post-processing know of the place to fill.
 // All its text has Unix line endings.
@@ -18,6 +23,8 @@ type cursorContext struct {
 	maxLines int
 	// asked: the user asked for an answer, and is not just typing.
 	asked bool
+	// surroundings is what the lines around the cursor's leave without a partner.
+	surroundings *surroundings
 }
 
 // fillMode says how far an answer may reach.
@@ -58,6 +65,7 @@ func newCursorContext(doc Document, cursor int, unit string, maxLines int) *curs
 		s.unit, s.eights = blanks, true
 	}
 	s.mode = s.fill()
+	s.surroundings = &surroundings{}
 	return s
 }
 
@@ -227,4 +235,151 @@ func (s *cursorContext) expectedIndent() int {
 		w += s.indentWidth(s.unit + "x")
 	}
 	return w
+}
+
+// surroundings are the brackets and strings that the lines above the cursor's leave open,
+// the innermost last, and the brackets that close nothing in those below it.
+type surroundings struct {
+	once    sync.Once // few answers ask
+	open    []opening
+	closers []mark
+}
+
+func (s *cursorContext) around() *surroundings {
+	a := s.surroundings
+	a.once.Do(func() {
+		a.open = eachMark(s.lang.ID, s.ofOneKind(s.above), func(mark) {})
+		eachMark(s.lang.ID, s.ofOneKind(s.below), func(m mark) {
+			if m.opener < 0 {
+				a.closers = append(a.closers, m)
+			}
+		})
+	})
+	return a
+}
+
+// ofOneKind is text with blanks for its lines of comment or, where the cursor's line is one,
+// for all but those that begin with the same sign. A fence begins and ends what it encloses.
+func (s *cursorContext) ofOneKind(text string) string {
+	var b strings.Builder
+	sign := s.lineSign()
+	within := false // a comment of several lines
+	for line := range strings.Lines(text) {
+		said := strings.TrimLeft(line, " \t")
+		keep := sign != "" && strings.HasPrefix(said, sign) && !strings.Contains(said, "```")
+		if sign == "" {
+			within = within || s.lang.Comment.Open != "" && strings.HasPrefix(said, s.lang.Comment.Open)
+			keep = !within && !s.lang.Comment.Starts(said)
+			within = within && !strings.Contains(said, s.lang.Comment.Shut)
+		}
+		if keep {
+			b.WriteString(line)
+		} else {
+			b.WriteString(strings.Repeat(" ", len(line)-1) + line[len(line)-1:])
+		}
+	}
+	return b.String()
+}
+
+// leftAbove is how many brackets that the statement has open above the cursor's line find
+// no partner, where that line closes the innermost closed of all that is open there and
+// leaves open ones open by itself: the one of g(a, above h(b) where no line below has its
+// bracket.
+func (s *cursorContext) leftAbove(closed int, open []opening) int {
+	const deepest = 20 // brackets in brackets; no code has more
+	a := s.around()
+	above, below := a.open[:len(a.open)-closed], a.closers
+	for i := len(open) - 1; i >= 0 && len(below) > 0 && below[0].sign == closerOf(open[i].sign); i-- {
+		below = below[1:]
+	}
+	n, within := 0, s.above+s.line
+	if closed > 0 { // what stands behind that bracket is in it, however it is indented
+		within = s.above[:lineEnd(s.above, a.open[len(above)].at)]
+	}
+	for i := len(above) - 1; i >= max(0, len(above)-deepest); i-- {
+		o := above[i]
+		typed := within[lineStart(s.above, o.at):]
+		width := s.indentWidth(s.inComment(typed))
+		if o.kind != codeOpening || s.holdsStatements(o) || s.statementEnd(typed, width) < len(typed) {
+			break // or another statement's, which lost its partner
+		}
+		end := s.statementEnd(s.line+s.rest+"\n"+s.below, width) - len(s.line+s.rest) - 1
+		if len(below) > 0 && below[0].at < end && below[0].sign == closerOf(o.sign) {
+			below = below[1:]
+		} else {
+			n++
+		}
+	}
+	return n
+}
+
+// holdsStatements: o, above the cursor's line, is a brace that is not a value's.
+func (s *cursorContext) holdsStatements(o opening) bool {
+	before := strings.TrimRight(s.above[lineStart(s.above, o.at):o.at], " \t")
+	return o.sign == '{' && (before == "" || strings.IndexByte("=([{,:?&|", before[len(before)-1]) < 0)
+}
+
+// statementEnd is where the first line of text behind its first begins that is indented by
+// no more than width, ends nothing and does not go on with what the line before it began.
+// In a comment only the lines of that comment count.
+func (s *cursorContext) statementEnd(text string, width int) int {
+	last, at := "", 0
+	for line := range strings.SplitSeq(text, "\n") {
+		said := s.inComment(line)
+		if said == "" && line != "" {
+			return at
+		}
+		if at > 0 && !blank(said) && !s.isDirective(said) {
+			if s.indentWidth(said) <= width && !s.lang.closesBlock(said) && !areJoined(last, said) {
+				return at
+			}
+		}
+		if !blank(said) {
+			last = said
+		}
+		at += len(line) + 1
+	}
+	return len(text)
+}
+
+// isDirective: line is the C preprocessor's, which stands at the margin within statements.
+func (s *cursorContext) isDirective(line string) bool {
+	return line[0] == '#' && s.lang.Blocks.Style == lang.Braced
+}
+
+// areJoined: what stands at the end of the line last, or at the beginning of the next one, has
+// a value on both sides.
+func areJoined(last, next string) bool {
+	const operators = ",.+-*/%&|^=<>?:\\("
+	last, next = strings.TrimRight(last, " \t"), strings.TrimLeft(next, " \t")
+	return last != "" && strings.IndexByte(operators, last[len(last)-1]) >= 0 || strings.IndexByte(".+&|^=?:", next[0]) >= 0
+}
+
+// inComment is line, of those around the cursor's, as it is indented within the comment
+// where the cursor's line is one: with blanks for the sign. It is "" where it has no sign.
+func (s *cursorContext) inComment(line string) string {
+	sign := s.lineSign()
+	if sign == "" {
+		return line
+	}
+	lead := leadingSpace(line)
+	body, ok := strings.CutPrefix(line[len(lead):], sign)
+	if !ok {
+		return ""
+	}
+	return lead + strings.Repeat(" ", len(sign)) + body
+}
+
+// lineSign is the comment's sign that the cursor's line begins with, and the star in one of
+// several lines; "" if it is code.
+func (s *cursorContext) lineSign() string {
+	line := strings.TrimLeft(s.line, " \t")
+	signs, _, _ := strings.Cut(line, " ")
+	switch {
+	case s.lang.Comment.Open == "/*" && signs == "*":
+		return signs
+	case s.lang.Comment.Starts(line):
+		return signs[:len(signs)-len(strings.TrimLeft(signs, "/#-;%!\""))]
+	}
+	return ""
 }

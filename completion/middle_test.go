@@ -1,6 +1,7 @@
 package completion
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"io/fs"
@@ -47,10 +48,11 @@ func between(line string) (at []int) {
 }
 
 // eachSource calls use with the sources of this repository, a random number
-// generator of its own for each, and of Go, which is most of it, with one of eight.
+// generator of its own for each, and of Go, which is most of it, with one of eight. The
+// variable QUARRY_SOURCES names another folder, for a look by hand.
 func eachSource(t *testing.T, use func(language, text string, rng *rand.Rand)) {
 	t.Helper()
-	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(cmp.Or(os.Getenv("QUARRY_SOURCES"), ".."), func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -148,68 +150,89 @@ func TestRightMiddlesSurvive(t *testing.T) {
 	}
 }
 
-// nestedMiddles are middles of line that end in the bracket that closes one within another,
-// with nothing but closers behind; a line that does not balance by itself has none.
-func nestedMiddles(line string) (middles [][2]int) {
+// nestedMiddles are middles of line that end in the bracket that closes one within another.
+// The outer one is of the line, which balances by itself and has nothing but closers behind
+// the middle, or, if above, of a line above, and its bracket follows at once.
+func nestedMiddles(line string, above bool) (middles [][2]int) {
 	if strings.ContainsAny(line, "'`\"") {
 		return nil // the pairs are told without strings
 	}
 	var open []int
+	pair := [2]int{} // closed last, if nothing but blanks stand behind it
 	for i := 0; i < len(line); i++ {
 		switch c := line[i]; {
 		case strings.IndexByte("([{", c) >= 0:
 			open = append(open, i)
 		case strings.IndexByte(")]}", c) < 0:
+			if c == ' ' {
+				continue
+			}
+		case len(open) == 0 && above:
+			if pair[1] > 0 {
+				middles = append(middles, pair)
+			}
 		case len(open) == 0 || closerOf(line[open[len(open)-1]]) != c:
 			return nil
 		default:
 			begin := open[len(open)-1] + 1
-			if open = open[:len(open)-1]; len(open) > 0 && onlyClosers(line[i+1:]) {
+			if open = open[:len(open)-1]; len(open) > 0 && !above && onlyClosers(line[i+1:]) {
 				middles = append(middles, [2]int{begin, i + 1})
 			}
+			pair = [2]int{begin, i + 1}
+			continue
 		}
+		pair = [2]int{}
 	}
-	if len(open) > 0 {
+	if len(open) > 0 && !above {
 		return nil
 	}
 	return middles
 }
 
+// nestedKinds are those of middles that end in a nested closer, with how many of 10,000 may
+// come out wrong and not at all, and how many there are at least.
+var nestedKinds = []struct {
+	name                  string
+	above                 bool
+	wrong, dropped, least int
+}{
+	{"around it a bracket of the line", false, 10, 10, 1000},
+	{"around it a bracket of a line above", true, 10, 10, 10},
+}
+
 // A bracket of the answer that closes one typed stays where the rest of the line closes only
 // the one around it, also where the answer says the rest too.
 func TestRightClosersSurvive(t *testing.T) {
-	for _, kind := range middleKinds[:2] {
-		t.Run(kind.name, func(t *testing.T) {
-			count := map[string]int{}
-			eachSource(t, func(language, text string, rng *rand.Rand) {
-				for start := 0; start < len(text); start = lineEnd(text, start) + 1 {
-					line := text[start:lineEnd(text, start)]
-					for _, middle := range nestedMiddles(line) {
-						typed := runeStart(line, middle[0]+rng.IntN(middle[1]-middle[0]))
-						cut, back, end := start+typed, start+middle[1], start+len(line)
-						model := kind.model(line[:typed], text[cut:back], text[back:end])
-						verdict, got := hole{text[:cut] + text[back:], cut, model, text, false}.judge(language)
-						if count[verdict]++; verdict != "right" && count[verdict] <= 10 {
-							t.Logf("%s, %s: %q|%q, model %q, got %q", language, verdict, line[:typed], line[middle[1]:], model, got)
+	for _, nested := range nestedKinds {
+		for _, kind := range middleKinds[:2] {
+			t.Run(nested.name+", "+kind.name, func(t *testing.T) {
+				count := map[string]int{}
+				eachSource(t, func(language, text string, rng *rand.Rand) {
+					for start := 0; start < len(text); start = lineEnd(text, start) + 1 {
+						line := text[start:lineEnd(text, start)]
+						for _, middle := range nestedMiddles(line, nested.above) {
+							typed := runeStart(line, middle[0]+rng.IntN(middle[1]-middle[0]))
+							cut, back, end := start+typed, start+middle[1], start+len(line)
+							model := kind.model(line[:typed], text[cut:back], text[back:end])
+							verdict, got := hole{text[:cut] + text[back:], cut, model, text, false}.judge(language)
+							if count[verdict]++; verdict != "right" && count[verdict] <= 10 {
+								t.Logf("%s, %s: %q|%q, model %q, got %q", language, verdict, line[:typed], line[middle[1]:], model, got)
+							}
 						}
 					}
+				})
+				judged := count["right"] + count["wrong"] + count["dropped"]
+				t.Logf("%d answers: %d wrong, %d dropped", judged, count["wrong"], count["dropped"])
+				if judged < nested.least {
+					t.Errorf("there are only %d answers, want %d", judged, nested.least)
+				}
+				if count["wrong"]*10_000 > judged*nested.wrong || count["dropped"]*10_000 > judged*nested.dropped {
+					t.Errorf("of %d answers %d are wrong and %d dropped, want at most %d and %d of 10,000", judged, count["wrong"], count["dropped"], nested.wrong, nested.dropped)
 				}
 			})
-			judged := count["right"] + count["wrong"] + count["dropped"]
-			t.Logf("%d answers: %d wrong, %d dropped", judged, count["wrong"], count["dropped"])
-			if judged < nestedLeast {
-				t.Errorf("there are only %d answers, want %d", judged, nestedLeast)
-			}
-			if count["wrong"]*10_000 > judged*nestedWrong || count["dropped"]*10_000 > judged*nestedDropped {
-				t.Errorf("of %d answers %d are wrong and %d dropped, want at most %d and %d of 10,000", judged, count["wrong"], count["dropped"], nestedWrong, nestedDropped)
-			}
-		})
+		}
 	}
 }
-
-// nestedWrong and nestedDropped are how many of 10,000 middles that end in a nested closer
-// may come out wrong or not at all; nestedLeast is how many there are at least.
-const nestedWrong, nestedDropped, nestedLeast = 10, 10, 1000
 
 // mixtures are how a source that is indented by blanks may come to have tabs too.
 var mixtures = []struct {

@@ -101,7 +101,7 @@ func (s *cursorContext) closesAbove(closers []byte) int {
 	if len(closers) == 0 {
 		return 0
 	}
-	above := eachMark(s.lang.ID, s.above, func(mark) {})
+	above := s.around().open
 	for i, c := range closers {
 		if at := len(above) - 1 - i; at < 0 || closerOf(above[at].sign) != c || s.closedLower(above[at]) {
 			return i
@@ -139,7 +139,8 @@ func (s *cursorContext) closerBelow(width int) string {
 // no partner: in the line, above it, or in the line below that ends what the line begins.
 func (s *cursorContext) imbalance(text string) int {
 	closers, open := s.unpaired(text)
-	n := len(closers) - s.closesAbove(closers) + len(open)
+	paired := s.closesAbove(closers)
+	n := len(closers) - paired + len(open) + s.leftAbove(paired, open)
 	if len(open) == 0 {
 		return n
 	}

@@ -292,6 +292,21 @@ var reviewed = []fill{
 	{"the rest of a condition that goes on below", "cpp", "    if (a (‸) &&\n        c)\n", "b) &&", "    if (a (b) &&\n        c)\n"},
 	{"a type typed over", "rust", "        Sel‸)\n", "f(name.into())", "        Self(name.into())\n"},
 
+	// The same where what the rest closes stands on a line above.
+	{"the argument of a call above", "python", "g(a,\n    h(‸)\nx = 1\n", "b)", "g(a,\n    h(b))\nx = 1\n"},
+	{"the argument of a call above, said with the rest", "python", "g(a,\n    h(‸)\nx = 1\n", "b))", "g(a,\n    h(b))\nx = 1\n"},
+	{"the argument of a call above that goes on", "python", "g(a,\n    h(‸),\n  y)\nx = 1\n", "b)", "g(a,\n    h(b),\n  y)\nx = 1\n"},
+	{"the argument of a call above that ends below", "go", "func f() {\n\tg(a,\n\t\th(‸),\n\t)\n\tx()\n}\n", "b)", "func f() {\n\tg(a,\n\t\th(b),\n\t)\n\tx()\n}\n"},
+	{"the argument of a call above in a statement", "javascript", "const r = foo(\n    a, bar(‸);\nx()\n", "b)", "const r = foo(\n    a, bar(b));\nx()\n"},
+	{"a call in a condition of two lines", "c", "void f() {\n  if (a == 1 &&\n    foo(‸) {\n    x();\n  }\n}\n", "b)", "void f() {\n  if (a == 1 &&\n    foo(b)) {\n    x();\n  }\n}\n"},
+	{"a call in a condition of two lines that an editor closed", "c", "void f() {\n  if (a == 1 &&\n    foo(‸)) {\n    x();\n  }\n}\n", "b)", "void f() {\n  if (a == 1 &&\n    foo(b)) {\n    x();\n  }\n}\n"},
+	{"a call in a condition with a directive", "c", "void f() {\n  if (a == 1 ||\n#ifdef B\n      b ||\n#endif\n      foo(‸)\n    x();\n}\n", "b)", "void f() {\n  if (a == 1 ||\n#ifdef B\n      b ||\n#endif\n      foo(b))\n    x();\n}\n"},
+	{"a call of a chain", "rust", "fn f() {\n    let m = C::new()\n        .arg(A::new()\n            .action(‸)\n        .arg(A::new());\n}\n", "Set)", "fn f() {\n    let m = C::new()\n        .arg(A::new()\n            .action(Set))\n        .arg(A::new());\n}\n"},
+	{"a call of a chain in a comment", "rust", "    /// It's:\n    /// ```\n    /// let m = C::new()\n    ///     .arg(A::new()\n    ///         .action(‸)\n    ///     .arg(A::new());\n    /// ```\n", "Set)", "    /// It's:\n    /// ```\n    /// let m = C::new()\n    ///     .arg(A::new()\n    ///         .action(Set))\n    ///     .arg(A::new());\n    /// ```\n"},
+	{"a function called at once", "javascript", "  (function (module) {\n  var a = 1;\n  }(‸);\n\n  var b = 2;\n", "m)", "  (function (module) {\n  var a = 1;\n  }(m));\n\n  var b = 2;\n"},
+	{"a statement behind one that lost its bracket", "javascript", "foo(a\nbar(‸)\nx()\n", "b)", "foo(a\nbar(b)\nx()\n"},
+	{"a head of several lines", "python", "class A:\n    def f(\n        self,\n        x: int,\n    ) -> None:‸\n\n    def g(self):\n        pass\n", "\n        self.x = x", "class A:\n    def f(\n        self,\n        x: int,\n    ) -> None:\n        self.x = x\n\n    def g(self):\n        pass\n"},
+
 	// What the answer closes, and the rest of the line too, before it says more.
 	{"a call in a condition", "javascript", "  if (!Array.isArray(‸)) {\n  }\n", "a)", "  if (!Array.isArray(a)) {\n  }\n"},
 	{"a call in a condition that nothing closed", "javascript", "  if (!Array.isArray(‸) {\n  }\n", "a)", "  if (!Array.isArray(a)) {\n  }\n"},

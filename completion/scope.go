@@ -64,7 +64,8 @@ type scopeRules struct {
 	finished, begun bool
 	// last is the indentation of the last line that was not blank.
 	last int
-	// depth is how many brackets the cursor's line and the answer left open.
+	// depth is how many brackets the cursor's line and the answer left open, of those that
+	// they opened.
 	depth int
 }
 
@@ -74,7 +75,8 @@ func (r *scopeRules) line(line string) verdict {
 		return dropAndStop
 	}
 	if r.n == 1 {
-		r.depth = openBrackets(r.cursorContext.line + line)
+		closers, _ := r.unpaired(line)
+		r.depth = openBrackets(r.cursorContext.line+line) + r.closesAbove(closers)
 		return r.first(line)
 	}
 	if r.depth += openBrackets(line); r.depth < 0 && r.lang.Blocks.Style == lang.Offside && !r.openedAbove(r.indentWidth(line)) {

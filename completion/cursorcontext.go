@@ -23,6 +23,8 @@ type cursorContext struct {
 	maxLines int
 	// asked: the user asked for an answer, and is not just typing.
 	asked bool
+	// goesOn: the document does, behind below.
+	goesOn bool
 	// surroundings is what the lines around the cursor's leave without a partner.
 	surroundings *surroundings
 }
@@ -59,7 +61,7 @@ func newCursorContext(doc Document, cursor int, unit string, maxLines int) *curs
 		maxLines: maxLines,
 	}
 	below := doc.Text[end:runeStart(doc.Text, min(len(doc.Text), end+nearBytes))]
-	s.below = strings.TrimPrefix(unixLines(below), "\n")
+	s.below, s.goesOn = strings.TrimPrefix(unixLines(below), "\n"), end+len(below) < len(doc.Text)
 	s.unit = nearUnit(s.above, s.line, s.below, unit)
 	if blanks, ok := eightBlanks(s.above + s.below); ok {
 		s.unit, s.eights = blanks, true
@@ -304,9 +306,12 @@ func (s *cursorContext) leftAbove(closed int, open []opening) int {
 			break // or another statement's, which lost its partner
 		}
 		end := s.statementEnd(s.line+s.rest+"\n"+s.below, width) - len(s.line+s.rest) - 1
-		if len(below) > 0 && below[0].at < end && below[0].sign == closerOf(o.sign) {
+		switch {
+		case len(below) > 0 && below[0].at < end && below[0].sign == closerOf(o.sign):
 			below = below[1:]
-		} else {
+		case end == len(s.below) && s.goesOn:
+			return n // nobody looked that far
+		default:
 			n++
 		}
 	}

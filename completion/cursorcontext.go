@@ -388,3 +388,8 @@ func (s *cursorContext) lineSign() string {
 	}
 	return ""
 }
+
+// isDocumentation: the cursor is in a comment, or in a string of several lines.
+func (s *cursorContext) isDocumentation() bool {
+	return s.lineSign() != "" || innermostString(s.around().open) >= 0
+}

@@ -85,10 +85,11 @@ func dropHidden(s *cursorContext, text string) string {
 	return text
 }
 
-// stripFences takes the code out of a Markdown answer.
+// stripFences takes the code out of a Markdown answer. In a comment or a docstring a fence is
+// the document's own.
 func stripFences(s *cursorContext, text string) string {
 	const fence = "```"
-	if !strings.Contains(text, fence) || s.lang.ID == "markdown" {
+	if !strings.Contains(text, fence) || s.lang.ID == "markdown" || s.isDocumentation() {
 		return text
 	}
 	lines := strings.Split(text, "\n")
@@ -583,8 +584,9 @@ func alignColumn(s *cursorContext, text string) string {
 	lines := strings.Split(more, "\n")
 	for i, line := range lines {
 		width := s.indentWidth(line)
-		if blank(line) || width%step == 0 {
-			if !blank(line) {
+		label := accessLabel.MatchString(line) // Google's style has it one column in, whatever the step
+		if blank(line) || label || width%step == 0 {
+			if !blank(line) && !label {
 				last, levels, off = line, atLevel(levels, width), 0
 			}
 			read += "\n" + line
@@ -609,6 +611,9 @@ func alignColumn(s *cursorContext, text string) string {
 	}
 	return text[:len(text)-len(more)] + strings.Join(lines, "\n")
 }
+
+// accessLabel is the line of C++ that says who may use the members below it.
+var accessLabel = regexp.MustCompile(`^[ \t]*(?:public|protected|private)(?: slots)?:\s*$`)
 
 // levelsAt are the levels at which the line after last may stand, the likeliest first.
 func (s *cursorContext) levelsAt(last string, levels []int, step int, closes bool) (list []int) {

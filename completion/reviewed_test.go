@@ -332,4 +332,19 @@ var reviewed = []fill{
 	{"a method behind its comment", "java", "class A {\n    /**\n     * Adds.\n     */‸\n}\n", "\n    void f() {\n    }", "class A {\n    /**\n     * Adds.\n     */\n    void f() {\n    }\n}\n"},
 	{"an inner endif()", "cmake", "if(A)\n  if(B)\n    c()\n  ‸\nendif()\n", "endif()", "if(A)\n  if(B)\n    c()\n  endif()\nendif()\n"},
 	{"an endif() that is there", "cmake", "if(A)\n  if(B)\n    c()\n  ‸\n  endif()\nendif()\n", "endif()", "="},
+
+	// Fences of a comment are the document's own.
+	{"a fence that begins an example", "rust", "/// Adds.\n///\n/// ‸\npub fn add(a: i32) {}\n", "```\n/// add(1);\n/// ```\npub fn add", "/// Adds.\n///\n/// ```\npub fn add(a: i32) {}\n"},
+	{"a fence that ends an example", "rust", "/// ```\n/// add(1);\n///‸\npub fn add(a: i32) {}\n", " ```\npub fn add", "/// ```\n/// add(1);\n/// ```\npub fn add(a: i32) {}\n"},
+	{"a fence of a comment with stars", "typescript", "/**\n * @example\n * ‸\n */\nfunction add() {}\n", "```ts\n * add();\n * ```\n */", "/**\n * @example\n * ```ts\n */\nfunction add() {}\n"},
+	{"a fence of a docstring", "python", "def f():\n    \"\"\"Adds.\n\n    ‸\n    \"\"\"\n", "```python\n    f()\n    ```\n    \"\"\"\n", "def f():\n    \"\"\"Adds.\n\n    ```python\n    f()\n    ```\n    \"\"\"\n"},
+	{"a Markdown answer in code", "python", "def f():\n    ‸\n", "```python\nreturn 1\n```", "def f():\n    return 1\n"},
+
+	// A body in closed braces, above a line that goes on with the statement around it.
+	{"a body above a catch", "javascript", "  try {‸}\n  catch (e) {\n    g(e);\n  }\n", "\n    h();\n  }\n  catch (e) {", "  try {\n    h();\n  }\n  catch (e) {\n    g(e);\n  }\n"},
+	{"a body at the end of a namespace", "cpp", "namespace a {\n\nint f() {‸}\n\n}  // namespace a\n", "\n  return 1;\n}\n", "namespace a {\n\nint f() {\n  return 1;\n}\n\n}  // namespace a\n"},
+
+	// Labels one column in.
+	{"labels of a class", "cpp", "class C {\n public:\n  C();\n};\n\n‸\n\nint a;\n", "class B {\n public:\n  B();\n\n private:\n  int a_;\n};\n", "class C {\n public:\n  C();\n};\n\nclass B {\n public:\n  B();\n\n private:\n  int a_;\n};\n\nint a;\n"},
+	{"the first label of a file", "cpp", "class B {‸};\n\nint f() {\n  return 1;\n}\n", "\n public:\n  B();\n};", "class B {\n public:\n  B();\n};\n\nint f() {\n  return 1;\n}\n"},
 }

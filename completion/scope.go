@@ -213,8 +213,8 @@ func (r *scopeRules) insideBlock(line string) verdict {
 	if width < r.base || !r.lang.closesBlock(line) {
 		return dropAndStop
 	}
-	if (r.n == 2 || r.lang.opensBlock(r.cursorContext.line)) && r.closedBelow(line) {
-		return dropAndStop // the block, which has no line yet, is closed already
+	if (r.n == 2 || r.lang.opensBlock(r.cursorContext.line)) && blank(r.rest) && r.closedBelow(line) {
+		return dropAndStop // the block, which has no line yet, is closed already, and not on this line
 	}
 	if r.lang.opensBlock(line) || openBrackets(line) > 0 {
 		return keep // } else {

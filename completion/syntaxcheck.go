@@ -4,6 +4,8 @@ import (
 	"math"
 	"regexp"
 	"strings"
+
+	"quarry/index/lang"
 )
 
 // Syntax counts syntax errors; package syntaxcheck does it with tree-sitter.
@@ -39,15 +41,17 @@ const (
 // Of a text of many lines it tries the first ones last: an answer that leaves the
 // place it was asked for often begins with what belongs there.
 func checkSyntax(s Syntax, req Request, start, end int, text string) string {
-	from, to := syntaxSpan(req.Text, start, end)
+	from, to := syntaxSpan(req.Text, req.Language, start, end)
 	head, tail := req.Text[from:start], req.Text[end:to]
 	before, ok := s.Document(req.Key, req.Language, head+req.Text[start:end]+tail)
 	if !ok {
 		return text
 	}
+	// A part may lack the word that ends the block which text begins.
+	ends := languageFor(req.Language).Blocks.Style == lang.EndWords
 	for n := 0; text != "" && n < maxSyntaxParses; n++ {
 		after, ok := s.Candidate(req.Key, head+text+tail)
-		if !ok || after <= before || n == 0 && before > 0 && len(head)+len(tail) < len(req.Text) && soundInWhole(s, req, start, end, text) {
+		if !ok || after <= before || n == 0 && (before > 0 || ends) && len(head)+len(tail) < len(req.Text) && soundInWhole(s, req, start, end, text) {
 			return text
 		}
 		if n == maxSyntaxParses-2 {
@@ -184,7 +188,7 @@ func (e *Engine) prepareSyntaxCheck(req Request) {
 		return
 	}
 	e.running.Go(func() {
-		from, to := syntaxSpan(req.Text, req.Offset, req.Offset)
+		from, to := syntaxSpan(req.Text, req.Language, req.Offset, req.Offset)
 		e.opts.Syntax.Document(req.Key, req.Language, req.Text[from:to])
 	})
 }
@@ -197,20 +201,21 @@ func (e *Engine) prepareSyntaxCheck(req Request) {
 // The lines are looked for from multiples of syntaxStep on, counted from the text's
 // beginning before the edit and from its end behind it. So typing moves neither
 // cut, and a kept tree serves the next keystroke.
-func syntaxSpan(text string, start, end int) (from, to int) {
+func syntaxSpan(text, languageID string, start, end int) (from, to int) {
 	to = len(text)
+	l := languageFor(languageID)
 	if at := (start - syntaxNear) / syntaxStep * syntaxStep; at > 0 {
-		from = cutAbove(text, at)
+		from = cutAbove(l, text, at)
 	}
 	if rest := (len(text) - end - syntaxNear) / syntaxStep * syntaxStep; rest > 0 {
-		to = cutBelow(text, len(text)-rest)
+		to = cutBelow(l, text, len(text)-rest)
 	}
 	return from, to
 }
 
 // cutAbove is the start of the nearest line above at that is not indented, or of
 // the text; if neither is within syntaxReach, of the line indented least.
-func cutAbove(text string, at int) int {
+func cutAbove(l language, text string, at int) int {
 	first := max(at-syntaxReach, 0)
 	best, least := runeStart(text, at), math.MaxInt
 	for end := at; least > 0; {
@@ -222,7 +227,7 @@ func cutAbove(text string, at int) int {
 			break
 		}
 		end = first + i
-		if depth := depthOf(text[end+1:]); depth < least {
+		if depth := depthOf(l, text[end+1:]); depth < least {
 			best, least = end+1, depth
 		}
 	}
@@ -230,7 +235,7 @@ func cutAbove(text string, at int) int {
 }
 
 // cutBelow is the same for lines below at, and the text's end.
-func cutBelow(text string, at int) int {
+func cutBelow(l language, text string, at int) int {
 	last := min(at+syntaxReach, len(text))
 	best, least := runeStart(text, at), math.MaxInt
 	for line := at; least > 0; {
@@ -242,19 +247,19 @@ func cutBelow(text string, at int) int {
 			break
 		}
 		line += i + 1
-		if depth := depthOf(text[line:]); depth < least {
+		if depth := depthOf(l, text[line:]); depth < least {
 			best, least = line, depth
 		}
 	}
 	return best
 }
 
-// depthOf is how far the first line of text is indented; blank lines and closing
-// brackets, which begin nothing, are the deepest.
-func depthOf(text string) int {
-	body := strings.TrimLeft(text, " \t")
-	if body == "" || strings.IndexByte("\r\n})]", body[0]) >= 0 {
+// depthOf is how far the first line of text is indented; blank lines and those that end a
+// block, which begin nothing, are the deepest.
+func depthOf(l language, text string) int {
+	line, _, _ := strings.Cut(text, "\n")
+	if blank(line) || l.closesBlock(line) {
 		return math.MaxInt
 	}
-	return len(text) - len(body)
+	return len(leadingSpace(line))
 }

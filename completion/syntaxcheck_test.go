@@ -13,7 +13,7 @@ func TestSyntaxSpan(t *testing.T) {
 	fn := "func f() {\n\tx := 1\n}\n\n"
 	long := strings.Repeat(fn, 2000)
 	middle := strings.Index(long[len(long)/2:], "x :=") + len(long)/2
-	from, to := syntaxSpan(long, middle, middle)
+	from, to := syntaxSpan(long, "go", middle, middle)
 	if from == 0 || to == len(long) {
 		t.Fatalf("all of a long document: %d to %d of %d", from, to, len(long))
 	}
@@ -25,7 +25,7 @@ func TestSyntaxSpan(t *testing.T) {
 	if got := to - from; got < 2*syntaxNear || got > 2*(syntaxNear+syntaxStep+len(fn)) {
 		t.Errorf("window of %d bytes, want about %d", got, 2*syntaxNear+syntaxStep)
 	}
-	if from, to := syntaxSpan(fn, 3, 4); from != 0 || to != len(fn) {
+	if from, to := syntaxSpan(fn, "go", 3, 4); from != 0 || to != len(fn) {
 		t.Errorf("of a short document: %d to %d", from, to)
 	}
 }
@@ -35,7 +35,7 @@ func TestSyntaxSpan(t *testing.T) {
 func TestSyntaxSpanInLongDeclaration(t *testing.T) {
 	body := "class A {\n" + strings.Repeat("  void f() {\n    g();\n    h();\n  }\n\n", 2000) + "}\n"
 	middle := strings.Index(body[len(body)/2:], "h();") + len(body)/2
-	from, to := syntaxSpan(body, middle, middle)
+	from, to := syntaxSpan(body, "go", middle, middle)
 	for _, at := range []int{from, to} {
 		if !strings.HasPrefix(body[at:], "  void") {
 			t.Errorf("a cut at %q is not before a method", body[at:at+10])
@@ -53,7 +53,7 @@ func TestSyntaxSpanStandsStill(t *testing.T) {
 	jumps, above, below := -1, strings.Repeat(fn, 1000), strings.Repeat(fn, 1000) // the first is none
 	for typed, before, after := "", 0, 0; len(typed) < 4*syntaxStep; typed += "\ty := 2\n"[len(typed)%8 : len(typed)%8+1] {
 		text, at := above+typed+below, len(above)+len(typed)
-		from, to := syntaxSpan(text, at, at)
+		from, to := syntaxSpan(text, "go", at, at)
 		if from != before || len(text)-to != after {
 			jumps++
 		}
@@ -70,7 +70,7 @@ func TestSyntaxSpanHoldsTheEdit(t *testing.T) {
 		text := strings.Join(rapid.SliceOfN(line, 0, 40).Draw(t, "lines"), "")
 		start := rapid.IntRange(0, len(text)).Draw(t, "start")
 		end := rapid.IntRange(start, len(text)).Draw(t, "end")
-		if from, to := syntaxSpan(text, start, end); from < 0 || from > start || to < end || to > len(text) {
+		if from, to := syntaxSpan(text, "ruby", start, end); from < 0 || from > start || to < end || to > len(text) {
 			t.Fatalf("%d to %d for an edit of %d to %d in %d bytes", from, to, start, end, len(text))
 		} else if most := syntaxNear + syntaxStep + syntaxReach + utf8.UTFMax; start-from > most || to-end > most {
 			t.Fatalf("%d and %d bytes around an edit", start-from, to-end)

@@ -48,6 +48,8 @@ func TestCheckWithRealGrammars(t *testing.T) {
 		{"sound", "go", "package p\n\nfunc f() {\n\t‸\n}\n", "if a {\n\t\tb()\n\t}", "if a {\n\t\tb()\n\t}"},
 		{"broken second line", "go", "package p\n\nfunc f() {\n\t‸\n}\n", "a()\n\tb := := 1", "a()"},
 		{"broken", "go", "package p\n\nfunc f() {\n\t‸\n}\n", "b := := 1", ""},
+		{"the head of a long module", "ruby", "# x\nm‸\n  class A\n" + strings.Repeat("    def a\n      b(1)\n    end\n\n", 80) + "  end\nend\n", "odule Foo", "odule Foo"},
+		{"no head of a long module", "ruby", "# x\nm‸\n  class A\n" + strings.Repeat("    def a\n      b(1)\n    end\n\n", 80) + "  end\nend\n", "odule )(", ""},
 		{"completes what is broken", "go", "package p\n\nfunc f() {\n\tx := ‸\n}\n", "1", "1"},
 		{"python", "python", "def f():\n    ‸\n", "return )", ""},
 		{"typescript", "typescript", "function f() {\n  ‸\n}\n", "return { a: 1 };", "return { a: 1 };"},

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"quarry/index/mask"
@@ -75,7 +74,7 @@ func (b *Toolbox) propose(ctx context.Context, p Proposal, token string) (reply,
 	if err != nil {
 		return reply{}, err
 	}
-	shown, err := b.masked(p)
+	shown, err := b.masked(ctx, p)
 	if err != nil {
 		return reply{}, err
 	}
@@ -119,7 +118,7 @@ type masks map[string]bool
 
 // masked answers which lines of the files that a proposal changes show a mask. It fails if
 // the change would leave a mask whose value cannot be put back.
-func (b *Toolbox) masked(p Proposal) (masks, error) {
+func (b *Toolbox) masked(ctx context.Context, p Proposal) (masks, error) {
 	whole := make([]string, len(p.Files))
 	for i, f := range p.Files {
 		if !f.Create {
@@ -129,6 +128,10 @@ func (b *Toolbox) masked(p Proposal) (masks, error) {
 			}
 		}
 	}
+	beside, err := mask.ReadBeside(ctx, whole...)
+	if err != nil {
+		return nil, err
+	}
 	lines := masks{}
 	for i, f := range p.Files {
 		shown := mask.Text(whole[i])
@@ -136,7 +139,10 @@ func (b *Toolbox) masked(p Proposal) (masks, error) {
 			continue // the editor has another text of it, and judges the change itself
 		}
 		after := ApplyEdits(shown, f.Edits)
-		restored, err := mask.Restore(whole[i], after, slices.Delete(slices.Clone(whole), i, i+1)...)
+		restored, err := mask.Restore(ctx, whole[i], after, beside)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if err != nil {
 			return nil, Failf(InvalidArguments, "leave the lines with a masked secret (xxxx) of %s as they are, or tell the user to change them by hand: %v", b.parts.Workspace.Name(f.Path), err)
 		}

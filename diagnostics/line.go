@@ -131,10 +131,13 @@ func (a *Assistant) fixLine(ctx context.Context, e task) (agent.Proposal, error)
 			return agent.Proposal{}, err
 		}
 		s := &answer{text: reason, again: again > 0, citations: e.quoted()}
-		if s.reading, err = patcher.InPlace(e.about.Line, e.about.From, e.about.To, written); err == nil {
+		if s.reading, err = patcher.InPlace(ctx, e.about.Line, e.about.From, e.about.To, written); err == nil {
 			return a.finish(ctx, e, e.fixTitle(), s), nil
 		}
 		last = err
+	}
+	if ctx.Err() != nil {
+		return agent.Proposal{}, ctx.Err()
 	}
 	return a.noLine(e, last)
 }

@@ -36,7 +36,7 @@ func (a *Assistant) rename(ctx context.Context, sel agent.Selection) (agent.Prop
 	for _, p := range l.Occurrences {
 		edits = append(edits, agent.TextEdit{Start: int(p.Start), End: int(p.End), New: to})
 	}
-	p, err := a.patch.For(s.doc, nil).Change(s.doc.Path, edits)
+	p, err := a.patch.For(s.doc, nil).Change(ctx, s.doc.Path, edits)
 	if err != nil {
 		return agent.Proposal{}, err
 	}

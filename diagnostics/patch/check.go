@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,7 +16,8 @@ import (
 // fault of the change; new syntax errors refuse it, and so do characters that
 // whoever reads the diff would not see, such as those that turn the direction of
 // text and make code of a comment. A mask that the text does not show would be written as x's.
-func (t *target) check() error {
+// The error is that of ctx once it has ended.
+func (t *target) check(ctx context.Context) error {
 	for i := 1; i < len(t.edits); i++ {
 		if t.edits[i].Start < t.edits[i-1].End {
 			return t.refuse(refuse(Conflict, "two of its changes touch the same text; write one hunk for both"))
@@ -26,7 +28,9 @@ func (t *target) check() error {
 			return t.refuse(refuse(Unseen, "it adds %U, which nobody sees; leave it out, or write it as an escape of the language", r))
 		}
 	}
-	if _, err := mask.Restore(t.doc.Text, agent.ApplyEdits(t.doc.Text, t.edits)); err != nil {
+	if _, err := mask.Restore(ctx, t.doc.Text, agent.ApplyEdits(t.doc.Text, t.edits), nil); ctx.Err() != nil {
+		return ctx.Err()
+	} else if err != nil {
 		return t.refuse(refuse(Masked, "it writes a masked secret (xxxx) that the file does not show so; keep what is masked exactly as it is, or leave it to the user"))
 	}
 	if refusal := newErrors(t.doc.Language, t.doc.Text, t.edits); refusal != nil {

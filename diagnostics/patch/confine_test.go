@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -77,6 +78,66 @@ func TestConfinement(t *testing.T) {
 		}
 		if _, err := p.Edit(t.Context(), name, []agent.RangeEdit{{StartLine: 1, EndLine: 1, EndCol: 1, Replacement: "b"}}); err == nil {
 			t.Errorf("%q is edited", name)
+		}
+	}
+}
+
+// ends is a context that ends at the look after so many.
+type ends struct {
+	context.Context
+	left int
+}
+
+func (e *ends) Err() error {
+	if e.left--; e.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestChecksEndWithTheirAsker: to hold a change against the masks of its file is long work where the
+// file has been made for it, and ends with whoever asked, which is no fault of the change.
+func TestChecksEndWithTheirAsker(t *testing.T) {
+	one, two := "ghp_"+strings.Repeat("a1B2", 9), "ghp_"+strings.Repeat("C3d4", 9)
+	text := "one = [\n\"" + one + "\",\n\"" + two + "\"\n]\n" + strings.Repeat("first() # of many\n", 20_000)
+	m := memory{"a.py": text, "b.py": text}
+	edits := []agent.TextEdit{{Start: len(text) - 18, End: len(text) - 13, New: "last"}}
+	about := New(m).For(agent.Document{Path: memoryRoot + "/a.py", Text: text}, nil)
+	for name, change := range map[string]func(ctx context.Context) error{
+		"places in files": func(ctx context.Context) error {
+			_, err := New(m).Changes(ctx, []agent.FileEdits{{Path: memoryRoot + "/a.py", Edits: edits}, {Path: memoryRoot + "/b.py", Edits: edits}})
+			return err
+		},
+		"places in the document": func(ctx context.Context) error {
+			_, err := about.Change(ctx, memoryRoot+"/a.py", edits)
+			return err
+		},
+		"ranges": func(ctx context.Context) error {
+			_, err := New(m).Edit(ctx, "a.py", []agent.RangeEdit{{StartLine: 20_004, EndLine: 20_004, EndCol: 5, Replacement: "last"}})
+			return err
+		},
+		"a diff": func(ctx context.Context) error {
+			_, err := New(m).Patch(ctx, "--- a/a.py\n+++ b/a.py\n@@ -20003,2 +20003,2 @@\n first() # of many\n-first() # of many\n+last() # of many\n")
+			return err
+		},
+		"a line in place": func(ctx context.Context) error {
+			_, err := about.InPlace(ctx, 20_004, 20_000, 20_004, []string{"last() # of many"})
+			return err
+		},
+	} {
+		looks := &ends{t.Context(), 1 << 30}
+		if err := change(looks); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		all := 1<<30 - looks.left
+		if all < 20 {
+			t.Errorf("%s: %d looks at a text of %d letters", name, all, len(text))
+		}
+		for _, at := range []int{0, 1, all / 2, all - 1} {
+			ctx := &ends{t.Context(), at}
+			if err := change(ctx); !errors.Is(err, context.Canceled) || ctx.left < -8 {
+				t.Errorf("%s, ended at look %d of %d: %v, and %d looks more", name, at, all, err, -ctx.left)
+			}
 		}
 	}
 }

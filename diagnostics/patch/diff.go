@@ -18,11 +18,7 @@ func Unified(name, text string, edits []agent.TextEdit, create bool) string {
 	if create {
 		from = "/dev/null"
 	}
-	list := make([]udiff.Edit, len(edits))
-	for i, e := range edits {
-		list[i] = udiff.Edit{Start: e.Start, End: e.End, New: e.New}
-	}
-	diff, err := udiff.ToUnified(from, to, text, list, udiff.DefaultContextLines)
+	diff, err := udiff.ToUnified(from, to, text, byLine(text, edits), udiff.DefaultContextLines)
 	if err != nil { // edits are sorted, within the text, and do not overlap
 		panic("patch: " + err.Error())
 	}
@@ -31,6 +27,24 @@ func Unified(name, text string, edits []agent.TextEdit, create bool) string {
 		return "diff --git " + a + " " + b + "\nnew file mode 100644\n--- " + from + "\n+++ " + to + "\n"
 	}
 	return numbered(diff)
+}
+
+// byLine are the edits with all those of a line as one: udiff joins them one after the other, and
+// copies what it has each time, which is seconds for thousands of edits in a long line.
+func byLine(text string, edits []agent.TextEdit) (list []udiff.Edit) {
+	for i := 0; i < len(edits); {
+		next := udiff.Edit{Start: edits[i].Start, End: edits[i].End}
+		var with strings.Builder
+		with.WriteString(edits[i].New)
+		for i++; i < len(edits) && strings.IndexByte(text[next.End:edits[i].Start], '\n') < 0; i++ {
+			with.WriteString(text[next.End:edits[i].Start])
+			with.WriteString(edits[i].New)
+			next.End = edits[i].End
+		}
+		next.New = with.String()
+		list = append(list, next)
+	}
+	return list
 }
 
 // numbered is a diff whose hunks say rightly where they stand in the new text: udiff does not

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aymanbagabas/go-udiff"
+
 	"quarry/agent"
 )
 
@@ -74,5 +76,25 @@ func TestDiffsApply(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Edits of one line become one, since udiff copies the line for each; what the diff says is the same.
+func TestEditsOfALineAreJoined(t *testing.T) {
+	text := strings.Repeat(strings.Repeat("old() ", 30)+"\n", 4)
+	var edits []agent.TextEdit
+	var plain []udiff.Edit
+	for at := range strings.Count(text, "old") / 3 {
+		start := at / 10 * 181
+		start += at % 10 * 18
+		edits = append(edits, agent.TextEdit{Start: start, End: start + 3, New: "new"})
+		plain = append(plain, udiff.Edit{Start: start, End: start + 3, New: "new"})
+	}
+	if list := byLine(text, edits); len(list) != 4 {
+		t.Errorf("%d edits of 4 lines", len(list))
+	}
+	want, err := udiff.ToUnified("a/a.txt", "b/a.txt", text, plain, udiff.DefaultContextLines)
+	if got := Unified("a.txt", text, edits, false); err != nil || got != numbered(want) {
+		t.Errorf("%v: got\n%s\nwant\n%s", err, got, want)
 	}
 }

@@ -2,6 +2,7 @@ package patch
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"unicode"
@@ -38,8 +39,8 @@ const (
 // InPlace makes a change of the document of For out of what a model wrote in place of a
 // line; lines are counted from 1. from and to are the first and the last of the lines that
 // it was shown: nothing outside of them changes. No written line means that the line goes.
-// The error is a *Refusal.
-func (p *Patcher) InPlace(line, from, to int, written []string) (Reading, error) {
+// The error is a *Refusal, or that of a cancelled ctx.
+func (p *Patcher) InPlace(ctx context.Context, line, from, to int, written []string) (Reading, error) {
 	t, err := p.open(p.about.Path, p.files.Name(p.about.Path))
 	if err != nil {
 		return Reading{}, err
@@ -65,9 +66,12 @@ func (p *Patcher) InPlace(line, from, to int, written []string) (Reading, error)
 	var first error
 	for _, laid := range shown.ways(written) {
 		t.edits = src.edits(t.doc.Text, change{from: laid.from, to: laid.to, added: laid.lines})
-		if err = t.check(); err == nil {
+		if err = t.check(ctx); err == nil {
 			proposal, err := propose([]*target{t})
 			return Reading{Proposal: proposal}, err
+		}
+		if ctx.Err() != nil {
+			return Reading{}, ctx.Err()
 		}
 		first = cmp.Or(first, err)
 	}

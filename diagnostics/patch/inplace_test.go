@@ -48,7 +48,7 @@ func TestInPlace(t *testing.T) {
 			if c.written != "" {
 				written = strings.Split(c.written, "\n")
 			}
-			r, err := p.InPlace(c.line, max(1, c.line-8), c.line+8, written)
+			r, err := p.InPlace(t.Context(), c.line, max(1, c.line-8), c.line+8, written)
 			if c.want == "" {
 				if refusal := (*Refusal)(nil); !errors.As(err, &refusal) || refusal.Reason != c.reason {
 					t.Fatalf("got %v, want a refusal as %s\n%s", err, c.reason, r.Diff)
@@ -77,7 +77,7 @@ func TestInPlaceStaysInPlace(t *testing.T) {
 		to := min(len(lines), line+rapid.IntRange(0, 6).Draw(t, "below"))
 		written := rapid.SliceOfN(word, 0, 5).Draw(t, "written")
 		m := memory{"a.txt": text}
-		r, err := New(m).For(agent.Document{Path: memoryRoot + "/a.txt", Text: text}, nil).InPlace(line, from, to, written)
+		r, err := New(m).For(agent.Document{Path: memoryRoot + "/a.txt", Text: text}, nil).InPlace(t.Context(), line, from, to, written)
 		if refusal := (*Refusal)(nil); err != nil && !errors.As(err, &refusal) {
 			t.Fatal(err)
 		} else if err != nil {

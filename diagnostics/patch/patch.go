@@ -116,7 +116,7 @@ func (p *Patcher) Read(ctx context.Context, diff string) (Reading, error) {
 		if p.about == nil || refusal.Reason != NoDiff || p.off&WholeDeclaration != 0 {
 			return Reading{}, refusal
 		}
-		t, found, err := p.whole(diff)
+		t, found, err := p.whole(ctx, diff)
 		if err != nil {
 			return Reading{}, err
 		}
@@ -144,7 +144,7 @@ func (p *Patcher) Read(ctx context.Context, diff string) (Reading, error) {
 		targets = append(targets, t)
 	}
 	for i, t := range targets {
-		if err := t.apply(files[i], p.off); err != nil {
+		if err := t.apply(ctx, files[i], p.off); err != nil {
 			return Reading{}, err
 		}
 	}
@@ -167,12 +167,12 @@ func (f *fileDiff) allAdded() bool {
 
 // apply computes the edits of one file and tries them; off are the rules that are not
 // to be used.
-func (t *target) apply(f *fileDiff, off Rule) error {
+func (t *target) apply(ctx context.Context, f *fileDiff, off Rule) error {
 	if t.doc.Text == "" { // a new file, or one that is still empty
 		if len(f.hunks) > 0 && !f.allAdded() {
 			return t.refuse(refuse(NotFound, "the file is empty or new, but the diff has old lines; begin every line with +"))
 		}
-		return t.fill(f)
+		return t.fill(ctx, f)
 	}
 	src := cut(t.doc.Text)
 	placed, refusal := place(src, f.hunks, maxCompared, off)
@@ -196,11 +196,11 @@ func (t *target) apply(f *fileDiff, off Rule) error {
 	for _, c := range list {
 		t.edits = append(t.edits, src.edits(t.doc.Text, c)...)
 	}
-	return t.check()
+	return t.check(ctx)
 }
 
 // fill gives a file that has no text its first.
-func (t *target) fill(f *fileDiff) error {
+func (t *target) fill(ctx context.Context, f *fileDiff) error {
 	var lines []string
 	ended := true
 	for _, h := range f.hunks {
@@ -219,7 +219,7 @@ func (t *target) fill(f *fileDiff) error {
 	if text != "" {
 		t.edits = []agent.TextEdit{{New: text}}
 	}
-	return t.check()
+	return t.check(ctx)
 }
 
 // propose makes one proposal of all files.

@@ -46,7 +46,7 @@ func (p *Patcher) Edit(ctx context.Context, name string, edits []agent.RangeEdit
 	for _, e := range list {
 		t.edits = append(t.edits, minimal(t.doc.Text, e.Start, e.End, e.New)...)
 	}
-	if err := t.check(); err != nil {
+	if err := t.check(ctx); err != nil {
 		return agent.Proposal{}, err
 	}
 	return propose([]*target{t})
@@ -55,13 +55,13 @@ func (p *Patcher) Edit(ctx context.Context, name string, edits []agent.RangeEdit
 // Change makes a proposal of edits of the document that changes are about, or of
 // the file at path, by bytes. They are sorted and do not overlap; new syntax
 // errors refuse them.
-func (p *Patcher) Change(path string, edits []agent.TextEdit) (agent.Proposal, error) {
+func (p *Patcher) Change(ctx context.Context, path string, edits []agent.TextEdit) (agent.Proposal, error) {
 	t, err := p.open(path, p.files.Name(path))
 	if err != nil {
 		return agent.Proposal{}, err
 	}
 	t.edits = edits
-	if err := t.check(); err != nil {
+	if err := t.check(ctx); err != nil {
 		return agent.Proposal{}, err
 	}
 	return propose([]*target{t})
@@ -80,7 +80,7 @@ func (p *Patcher) Changes(ctx context.Context, files []agent.FileEdits) (agent.P
 			return agent.Proposal{}, err
 		}
 		t.edits = f.Edits
-		if err := t.check(); err != nil {
+		if err := t.check(ctx); err != nil {
 			return agent.Proposal{}, err
 		}
 		targets = append(targets, t)

@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ import (
 
 // whole reads an answer without a diff. It answers false if there is no code
 // in it.
-func (p *Patcher) whole(answer string) (*target, bool, error) {
+func (p *Patcher) whole(ctx context.Context, answer string) (*target, bool, error) {
 	code, n := codeIn(answer)
 	if n == 0 {
 		return nil, false, nil
@@ -60,7 +61,7 @@ func (p *Patcher) whole(answer string) (*target, bool, error) {
 		t.rewritten = append(t.rewritten, d.Name)
 	}
 	slices.SortFunc(t.edits, func(a, b agent.TextEdit) int { return a.Start - b.Start })
-	return t, true, t.check()
+	return t, true, t.check(ctx)
 }
 
 func callable(k syntax.Kind) bool { return k == syntax.KindFunction || k == syntax.KindMethod }

@@ -13,8 +13,11 @@ type listed struct {
 }
 
 // listedLines are the lines of a text that have words.
-func listedLines(text string) (list []listed) {
+func listedLines(p *pace, text string) (list []listed) {
 	for line := range strings.Lines(text) {
+		if p.ended(len(line)) {
+			return nil
+		}
 		var l listed
 		var frame strings.Builder
 		line = strings.TrimRight(strings.TrimSpace(line), ",;")
@@ -46,15 +49,15 @@ func listedLines(text string) (list []listed) {
 // reordered answers whether names that stand in one line, in lines that follow each other and have the
 // same signs, or each in the same place of its line, come in another order in now: what is listed
 // elsewhere in that order, such as values, would get other names.
-func reordered(old, now string) bool {
-	was, is := listedLines(old), listedLines(now)
+func reordered(p *pace, old, now string) bool {
+	was, is := listedLines(p, old), listedLines(p, now)
 	for len(was) > 0 && len(is) > 0 && was[0].key == is[0].key {
 		was, is = was[1:], is[1:]
 	}
 	for len(was) > 0 && len(is) > 0 && was[len(was)-1].key == is[len(is)-1].key {
 		was, is = was[:len(was)-1], is[:len(is)-1]
 	}
-	return inPlace(was, is) || ofARun(was, is) || ofALine(was, is)
+	return inPlace(was, is) || ofARun(p, was, is) || ofALine(p, was, is)
 }
 
 // inPlace answers whether the lines are the same but for words that stand in each other's places.
@@ -78,7 +81,7 @@ func inPlace(was, is []listed) bool {
 }
 
 // ofARun answers whether two lines of a list, one line each, have another order.
-func ofARun(was, is []listed) bool {
+func ofARun(p *pace, was, is []listed) bool {
 	type place struct{ run, line int }
 	at := map[string]place{}
 	run := 0
@@ -92,25 +95,31 @@ func ofARun(was, is []listed) bool {
 			at[l.key] = place{run, i}
 		}
 	}
-	last := map[int]int{} // by run, the line of it that came last
+	last := map[place]int{} // by run of was and run of is, the line of it that came last
+	run = 0
 	for i, l := range is {
-		if i > 0 && l.frame != is[i-1].frame {
-			clear(last)
+		if p.ended(1) {
+			return false
 		}
-		p, ok := at[l.key]
-		if !ok || p.run < 0 {
+		if i > 0 && l.frame != is[i-1].frame {
+			run++
+		}
+		from, ok := at[l.key]
+		if !ok || from.run < 0 {
 			continue
 		}
-		if before, ok := last[p.run]; ok && p.line < before {
+		both := place{from.run, run}
+		if before, ok := last[both]; ok && from.line < before {
 			return true
 		}
-		last[p.run] = p.line
+		last[both] = from.line
 	}
 	return false
 }
 
-// ofALine answers whether a line that is new has two words of one that is gone the other way round.
-func ofALine(was, is []listed) bool {
+// ofALine answers whether a line that is new has two words of one that is gone the other way round,
+// each of which both lines have once.
+func ofALine(p *pace, was, is []listed) bool {
 	only := func(in, without []listed) (list []listed) {
 		count := map[string]int{}
 		for _, l := range without {
@@ -124,42 +133,75 @@ func ofALine(was, is []listed) bool {
 		return list
 	}
 	gone, come := only(was, is), only(is, was)
-	const most = 1 << 16 // comparisons
-	for i, g := range gone {
-		near := come
-		if len(gone)*len(come) > most { // far lines are others
-			near = come[min(len(come), max(0, i-100)):min(len(come), i+100)]
-		}
-		for _, c := range near {
-			if flipped(g.words, c.words) {
-				return true
+	const most, reach = 1 << 16, 100 // comparisons of lines; far lines are others
+	far := len(gone)*len(come) > most
+	// The words of one list's line are laid out once, and the lines of the other held against them:
+	// of each word at most 2*reach times or, by the list with fewer lines, the root of most.
+	if !far && len(come) < len(gone) {
+		gone, come = come, gone
+	}
+	number := map[string]int{}
+	for _, l := range gone {
+		for _, w := range l.words {
+			if _, ok := number[w]; !ok {
+				number[w] = len(number)
 			}
 		}
 	}
-	return false
-}
-
-// flipped answers whether two words that both lines have once come in another order.
-func flipped(was, is []string) bool {
-	last := -1
-	for _, w := range was {
-		at := slices.Index(is, w)
-		if at < 0 || slices.Contains(is[at+1:], w) || count(was, w) > 1 {
-			continue
+	times, once := make([]int, len(number)), make([][]int, len(come))
+	for i, l := range come {
+		once[i] = l.once(number, times)
+	}
+	at := make([]int, len(number)) // where a line of gone has a word, from 1
+	for i, g := range gone {
+		words := g.once(number, times)
+		for k, w := range words {
+			at[w] = k + 1
 		}
-		if at < last {
-			return true
+		near := once
+		if far {
+			near = once[min(len(once), max(0, i-reach)):min(len(once), i+reach)]
 		}
-		last = at
+		for _, c := range near {
+			if p.ended(1 + len(c)) {
+				return false
+			}
+			last := 0
+			for _, w := range c {
+				if at[w] == 0 {
+					continue
+				}
+				if at[w] < last {
+					return true
+				}
+				last = at[w]
+			}
+		}
+		for _, w := range words {
+			at[w] = 0
+		}
 	}
 	return false
 }
 
-func count(words []string, w string) (n int) {
-	for _, v := range words {
-		if v == w {
-			n++
+// once are the numbers of the words that a line has once, in their order; times is all zero, before
+// and after.
+func (l listed) once(number map[string]int, times []int) (list []int) {
+	for _, w := range l.words {
+		if n, ok := number[w]; ok {
+			times[n]++
+			list = append(list, n)
 		}
 	}
-	return n
+	all := list
+	list = make([]int, 0, len(all))
+	for _, n := range all {
+		if times[n] == 1 {
+			list = append(list, n)
+		}
+	}
+	for _, n := range all {
+		times[n] = 0
+	}
+	return list
 }

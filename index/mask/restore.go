@@ -1,10 +1,12 @@
 package mask
 
 import (
+	"context"
 	"errors"
-	"fmt"
+	"index/suffixarray"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -36,9 +38,14 @@ var (
 //   - What looks like a mask and is none of before's is ErrUnknown, and so are fewer x's than a
 //     mask has where a value goes.
 //
-// beside are the texts before of other files that change with it: a value of theirs may
-// have come from there.
-func Restore(before, after string, beside ...string) (string, error) {
+// beside is what the files that change together have masked, nil for one alone: a value may
+// have come from another of them. The time is about linear in the length of both texts, and
+// ends with ctx, whose error is answered then.
+func Restore(ctx context.Context, before, after string, beside *Beside) (string, error) {
+	return restore(&pace{ctx: ctx}, before, after, beside)
+}
+
+func restore(p *pace, before, after string, beside *Beside) (string, error) {
 	shown := Text(before)
 	if after == shown {
 		return before, nil
@@ -47,25 +54,31 @@ func Restore(before, after string, beside ...string) (string, error) {
 		return restored, nil
 	}
 	h := newHeld()
+	h.pace, h.beside = p, beside
 	h.read(before, shown, after)
-	for _, other := range beside {
-		h.readBeside(other)
-	}
 	present := map[shape]bool{}
 	for _, r := range rows(after, leastRun) {
 		present[r.shape] = true
 	}
 	h.readTwins(before, shown, present)
 	was, is := h.units(shown, present), h.units(after, present)
-	if !sameUnits(before, shown, was, after, is) {
+	same := h.sameUnits(before, shown, was, after, is)
+	if err := p.ctx.Err(); err != nil {
+		return "", err
+	}
+	if !same {
 		return "", ErrAlike
 	}
 	restored := []byte(after)
 	for i, u := range is {
 		copy(restored[u.Start:u.End], before[was[i].Start:was[i].End])
 	}
-	gone, written := changed(shown, was, after, is)
-	if err := h.judge(before, shown, gone, after, written); err != nil {
+	gone, written := h.changed(shown, was, after, is)
+	err := h.judge(before, shown, gone, after, written)
+	if over := p.ctx.Err(); over != nil {
+		return "", over
+	}
+	if err != nil {
 		return "", err
 	}
 	for _, l := range others(after, is) {
@@ -76,6 +89,90 @@ func Restore(before, after string, beside ...string) (string, error) {
 		}
 	}
 	return string(restored), nil
+}
+
+// A pace counts the steps of a restoration, a letter or a word each, and looks now and then
+// whether whoever asked is still there. What goes on without them is thrown away.
+type pace struct {
+	ctx          context.Context
+	steps, asked int
+	over         bool
+}
+
+// stride is how many steps go by between two looks, some ten microseconds.
+const stride = 1 << 12
+
+// ended answers whether nobody waits any more, after some more steps.
+func (p *pace) ended(steps int) bool {
+	p.steps += steps
+	if p.steps-p.asked >= stride && !p.over {
+		p.asked, p.over = p.steps, p.ctx.Err() != nil
+	}
+	return p.over
+}
+
+// Beside is what files that change together have masked, see Restore.
+type Beside struct {
+	values map[shape]string
+	many   map[shape]bool // forms with several values
+}
+
+// ReadBeside reads the texts before of all files of a change, once for all of them: with
+// what a file has itself in it, it says no more than without. The error is that of ctx.
+func ReadBeside(ctx context.Context, texts ...string) (*Beside, error) {
+	b := &Beside{map[shape]string{}, map[shape]bool{}}
+	for _, text := range texts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		shown := Text(text)
+		if shown == text {
+			continue
+		}
+		for _, r := range rows(shown, leastRun) {
+			value := text[r.Start:r.End]
+			if value == shown[r.Start:r.End] {
+				continue
+			}
+			if first, ok := b.values[r.shape]; ok && first != value {
+				b.many[r.shape] = true
+			}
+			b.values[r.shape] = value
+		}
+	}
+	return b, nil
+}
+
+// A finder answers which pieces stand in a text, in time that is about linear in the length
+// of the text and of all the pieces.
+type finder struct {
+	text  string
+	asked map[string]bool
+	index *suffixarray.Index
+}
+
+// fewPieces are looked for one by one, which is faster than to sort the text's ends for them.
+const fewPieces = 32
+
+func (f *finder) has(piece string) bool {
+	found, ok := f.asked[piece]
+	if ok {
+		return found
+	}
+	switch {
+	case len(f.asked) < fewPieces:
+		found = strings.Contains(f.text, piece)
+	default:
+		if f.index == nil {
+			f.index = suffixarray.New([]byte(f.text))
+		}
+		found = len(f.index.Lookup([]byte(piece), 1)) > 0
+	}
+	if f.asked == nil {
+		f.asked = map[string]bool{}
+	}
+	f.asked[piece] = found
+	return found
 }
 
 // others are the lines of a text that are no units.
@@ -93,13 +190,17 @@ func others(text string, units []Span) (list []Span) {
 
 // changed are the lines of shown that after has not, and those of after that are new in it. A
 // line with other signs or blanks alone is neither, nor is one that stands elsewhere.
-func changed(shown string, was []Span, after string, is []Span) (gone, written []Span) {
+func (h *held) changed(shown string, was []Span, after string, is []Span) (gone, written []Span) {
 	key := func(line string) string {
-		key := words(line)
-		for _, r := range rows(line, leastRun) {
-			key += fmt.Sprintf(" %s%d", r.lead, r.length)
+		if h.ended(len(line)) {
+			return ""
 		}
-		return key
+		key := []byte(words(line))
+		for _, r := range rows(line, leastRun) {
+			key = append(append(key, ' '), r.lead...)
+			key = strconv.AppendInt(key, int64(r.length), 10)
+		}
+		return string(key)
 	}
 	count := map[string]int{}
 	for _, l := range others(after, is) {
@@ -148,7 +249,7 @@ func (h *held) judge(before, shown string, gone []Span, after string, written []
 		for _, r := range rows(after[l.Start:l.End], leastRun) {
 			value, known := h.values[r.shape]
 			switch {
-			case !known && (h.foreign[r.shape] || h.leads[r.lead] || r.sure()):
+			case !known && (h.foreign(r.shape) || h.leads[r.lead] || r.sure()):
 				return ErrUnknown
 			case !known || h.own[r.shape]:
 				continue
@@ -168,16 +269,27 @@ func (h *held) judge(before, shown string, gone []Span, after string, written []
 	if loses && len(come) > 0 {
 		return ErrAlike
 	}
+	whole := finder{text: before}
 	for _, l := range written {
 		line := after[l.Start:l.End]
+		if h.ended(len(line)) {
+			return nil
+		}
 		if loses && (names[collapsed(line)] || oneLetter.MatchString(line)) {
 			return ErrUnknown
 		}
+		var around Span // the word of the last run, of which one word may have many
 		for _, r := range rows(line, leastPlaceholder) {
 			if _, known := h.values[r.shape]; known {
 				continue
 			}
-			if loses && !strings.Contains(before, wordAt(line, r.Span)) || r.lead != "" && h.leads[r.lead] || h.short && r.length < leastRun && !strings.Contains(before, wordAt(line, r.Span)) {
+			if r.lead != "" && h.leads[r.lead] {
+				return ErrUnknown
+			}
+			if !loses && (!h.short || r.length >= leastRun) || r.End <= around.End {
+				continue
+			}
+			if around = wordAt(line, r.Span); !whole.has(line[around.Start:around.End]) {
 				return ErrUnknown
 			}
 		}
@@ -189,14 +301,14 @@ func (h *held) judge(before, shown string, gone []Span, after string, written []
 var oneLetter = regexp.MustCompile(`[:=]\s*["'\x60]?x["'\x60]?\s*(?:$|[,;#])|["'\x60]x["'\x60]`)
 
 // wordAt is the word around a part of a line.
-func wordAt(line string, s Span) string {
+func wordAt(line string, s Span) Span {
 	for s.Start > 0 && word[line[s.Start-1]] {
 		s.Start--
 	}
 	for s.End < len(line) && word[line[s.End]] {
 		s.End++
 	}
-	return line[s.Start:s.End]
+	return s
 }
 
 // shortened answers after, if it is the masked form of before without some lines that follow
@@ -244,10 +356,19 @@ const (
 	longestLead = 16
 )
 
-// leads are how issuers begin their tokens, and longestRule is the longest of them.
-var leads, longestRule = func() (map[string]bool, int) {
-	all, longest := map[string]bool{}, 0
-	add := func(lead string) { all[lead], longest = true, max(longest, len(lead)) }
+// leads are how issuers begin their tokens, and leadLengths how long those are that end in a
+// letter, the longest first.
+var leads, leadLengths = func() (all map[string]bool, lengths [256][]int) {
+	all = map[string]bool{}
+	add := func(lead string) {
+		if lead == "" {
+			return
+		}
+		all[lead] = true
+		if last := &lengths[lead[len(lead)-1]]; !slices.Contains(*last, len(lead)) {
+			*last = append(*last, len(lead))
+		}
+	}
 	for _, kinds := range tokens {
 		for _, t := range kinds {
 			add(t.prefix)
@@ -256,14 +377,20 @@ var leads, longestRule = func() (map[string]bool, int) {
 	for _, p := range pointed {
 		add(p.before + p.prefix)
 	}
-	return all, longest
+	for _, list := range lengths {
+		slices.SortFunc(list, func(a, b int) int { return b - a })
+	}
+	return all, lengths
 }()
 
 // leadAt is how the value at start begins: as its issuer's rule says, whatever is before that,
 // or as its word does.
 func leadAt(text string, start int) string {
-	for n := min(longestRule, start); n > 0; n-- {
-		if leads[text[start-n:start]] {
+	if start == 0 {
+		return ""
+	}
+	for _, n := range leadLengths[text[start-1]] {
+		if n <= start && leads[text[start-n:start]] {
 			return text[start-n : start]
 		}
 	}
@@ -309,10 +436,11 @@ func (r row) sure() bool { return r.length >= sureRun }
 
 // held is what a text has masked.
 type held struct {
+	*pace
+	beside  *Beside // nil if nothing else changes
 	values  map[shape]string
-	several map[shape]bool  // forms that more than one value has
+	several map[shape]bool  // forms that more than one value of the text has
 	leads   map[string]bool // of masks
-	foreign map[shape]bool  // of masks that only other texts have
 	// slivers are masked lines of which a part is too short to be known again and may be left.
 	slivers map[string]bool
 	short   bool            // whether there are such parts
@@ -321,7 +449,27 @@ type held struct {
 }
 
 func newHeld() *held {
-	return &held{values: map[shape]string{}, several: map[shape]bool{}, leads: map[string]bool{}, foreign: map[shape]bool{}, slivers: map[string]bool{}, own: map[shape]bool{}, twins: map[string]bool{}}
+	return &held{pace: &pace{ctx: context.Background()}, values: map[shape]string{}, several: map[shape]bool{}, leads: map[string]bool{}, slivers: map[string]bool{}, own: map[shape]bool{}, twins: map[string]bool{}}
+}
+
+// foreign answers whether a form is that of a mask that only other texts have.
+func (h *held) foreign(s shape) bool {
+	if h.beside == nil {
+		return false
+	}
+	_, own := h.values[s]
+	_, theirs := h.beside.values[s]
+	return theirs && !own
+}
+
+// ambiguous answers whether more than one value has a form, those of other texts included.
+func (h *held) ambiguous(s shape) bool {
+	if h.several[s] || h.beside == nil {
+		return h.several[s]
+	}
+	own, ok := h.values[s]
+	theirs, known := h.beside.values[s]
+	return ok && known && (h.beside.many[s] || own != theirs)
 }
 
 func (h *held) read(text, shown, after string) {
@@ -338,7 +486,11 @@ func (h *held) read(text, shown, after string) {
 		}
 		copy(masked[r.Start:r.End], value)
 	}
+	left := finder{text: after}
 	for _, l := range lines(shown) {
+		if h.ended(l.End - l.Start) {
+			return
+		}
 		first, end := -1, 0
 		for i := l.Start; i < l.End; i++ {
 			if masked[i] != text[i] {
@@ -349,26 +501,8 @@ func (h *held) read(text, shown, after string) {
 			}
 		}
 		h.short = h.short || first >= 0
-		if first >= 0 && strings.Contains(after, shown[first:end]) {
+		if first >= 0 && left.has(shown[first:end]) {
 			h.slivers[shown[l.Start:l.End]] = true
-		}
-	}
-}
-
-func (h *held) readBeside(text string) {
-	shown := Text(text)
-	if shown == text {
-		return
-	}
-	for _, r := range rows(shown, leastRun) {
-		value := text[r.Start:r.End]
-		if value == shown[r.Start:r.End] {
-			continue
-		}
-		if own, ok := h.values[r.shape]; !ok {
-			h.foreign[r.shape] = true
-		} else if own != value {
-			h.several[r.shape] = true
 		}
 	}
 }
@@ -389,6 +523,9 @@ func (h *held) readTwins(before, shown string, present map[shape]bool) {
 	first, twin, left := map[string]string{}, map[string]bool{}, map[string]bool{}
 	each := func(f func(name, value, line string)) {
 		for _, l := range lines(shown) {
+			if h.ended(l.End - l.Start) {
+				return
+			}
 			if line := shown[l.Start:l.End]; line != before[l.Start:l.End] {
 				f(collapsed(line), hidden(before[l.Start:l.End], line), line)
 			}
@@ -413,7 +550,10 @@ func (h *held) readTwins(before, shown string, present map[shape]bool) {
 func (h *held) units(shown string, present map[shape]bool) (list []Span) {
 	for _, l := range lines(shown) {
 		line := shown[l.Start:l.End]
-		if h.slivers[line] || h.twins[line] || slices.ContainsFunc(rows(line, leastRun), func(r row) bool { return h.several[r.shape] && present[r.shape] }) {
+		if h.ended(len(line)) {
+			return nil
+		}
+		if h.slivers[line] || h.twins[line] || slices.ContainsFunc(rows(line, leastRun), func(r row) bool { return h.ambiguous(r.shape) && present[r.shape] }) {
 			list = append(list, l)
 		}
 	}
@@ -421,47 +561,59 @@ func (h *held) units(shown string, present map[shape]bool) (list []Span) {
 }
 
 // sameUnits answers whether each of the units is still what it was, and where it was.
-func sameUnits(before, shown string, was []Span, after string, is []Span) bool {
+func (h *held) sameUnits(before, shown string, was []Span, after string, is []Span) bool {
 	if len(was) != len(is) {
 		return false
 	}
 	values, alike := map[string]string{}, false
-	name, value := "", "" // of a unit, or of the lines of one key
+	var name, value strings.Builder // of a unit, or of the lines of one key
+	bare := true                    // whether the name is that of such lines
 	end := func() {
-		if first, ok := values[name]; ok && first != value {
+		if first, ok := values[name.String()]; ok && first != value.String() {
 			alike = true
 		}
-		values[name], name, value = value, "", ""
+		values[name.String()] = value.String()
+		name.Reset()
+		value.Reset()
+		bare = true
 	}
-	changes, mixed := 0, false
+	// What changed around them, and whether it is between two.
+	changes, old, now, between := 0, "", "", false
 	oldEnd, newEnd := 0, 0
 	for i, u := range was {
 		line := shown[u.Start:u.End]
-		if line != after[is[i].Start:is[i].End] {
+		if h.ended(u.End-oldEnd) || line != after[is[i].Start:is[i].End] {
 			return false
 		}
-		old, now := shown[oldEnd:u.Start], after[newEnd:is[i].Start]
-		if old != now {
+		gap := shown[oldEnd:u.Start]
+		if other := after[newEnd:is[i].Start]; gap != other {
 			changes++
-			mixed = mixed || i > 0 && traded(old, now) || reordered(old, now)
+			old, now, between = gap, other, i > 0
 		}
 		own := collapsed(line)
-		if i > 0 && (!nameless(own) || !nameless(name) || strings.Trim(old, "\r\n") != "") {
+		if i > 0 && (!nameless(own) || !bare || strings.Trim(gap, "\r\n") != "") {
 			end()
 		}
-		name += own
-		value += hidden(before[u.Start:u.End], line)
+		bare = bare && nameless(own)
+		name.WriteString(own)
+		value.WriteString(hidden(before[u.Start:u.End], line))
 		oldEnd, newEnd = u.End, is[i].End
 	}
 	if len(was) > 0 {
 		end()
 	}
-	if old, now := shown[oldEnd:], after[newEnd:]; old != now {
+	if gap, other := shown[oldEnd:], after[newEnd:]; gap != other {
 		changes++
-		mixed = mixed || reordered(old, now)
+		old, now, between = gap, other, false
 	}
 	// Two such lines trade places if what is said of one changes and what is said of another.
-	return !alike || changes <= 1 && !mixed
+	switch {
+	case !alike || changes == 0:
+		return true
+	case changes > 1:
+		return false
+	}
+	return !(between && traded(old, now) || reordered(h.pace, old, now))
 }
 
 // nameless answers whether lines have nothing but x's in them, as those of a key do.
@@ -479,7 +631,11 @@ func traded(old, now string) bool {
 	for len(was) > 0 && len(is) > 0 && was[len(was)-1] == is[len(is)-1] {
 		was, is = was[:len(was)-1], is[:len(is)-1]
 	}
-	return slices.ContainsFunc(was, func(w string) bool { return slices.Contains(is, w) })
+	stands := map[string]bool{}
+	for _, w := range is {
+		stands[w] = true
+	}
+	return slices.ContainsFunc(was, func(w string) bool { return stands[w] })
 }
 
 // words is a line without its signs and blanks: a comma or a dash does not tell one from another.

@@ -126,18 +126,28 @@ func TestRestore(t *testing.T) {
 		{"in a key", pem, replaced("\nxxx", "\n  xxx"), "", ErrAlike},
 	} {
 		shown := Text(tt.text)
-		got, err := Restore(tt.text, tt.change(shown))
+		got, err := Restore(t.Context(), tt.text, tt.change(shown), nil)
 		if got != tt.want || !errors.Is(err, tt.err) {
 			t.Errorf("%s: %q, %v, want %q, %v; shown %q", tt.name, got, err, tt.want, tt.err, shown)
 		}
 	}
 	// Another file that changes has such a value too.
-	if got, err := Restore(single, replaced("a(", "login(")(Text(single)), "c(\""+two+"\")"); !errors.Is(err, ErrAlike) {
+	if got, err := Restore(t.Context(), single, replaced("a(", "login(")(Text(single)), besides(t, single, "c(\""+two+"\")")); !errors.Is(err, ErrAlike) {
 		t.Errorf("another's value beside: %q, %v", got, err)
 	}
-	if got, err := Restore("kind: a\n", "password: xxxxxxx\n", "kind: Secret\nstringData:\n  password: hunter2\n"); !errors.Is(err, ErrUnknown) {
+	if got, err := Restore(t.Context(), "kind: a\n", "password: xxxxxxx\n", besides(t, "kind: a\n", "kind: Secret\nstringData:\n  password: hunter2\n")); !errors.Is(err, ErrUnknown) {
 		t.Errorf("from another file: %q, %v", got, err)
 	}
+}
+
+// besides is what files that change together have masked.
+func besides(t *testing.T, texts ...string) *Beside {
+	t.Helper()
+	b, err := ReadBeside(t.Context(), texts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 // Ghost text keeps what it lies over, and writes no mask.
@@ -271,7 +281,7 @@ func TestRestoreMixesNothing(t *testing.T) {
 				after = append(slices.Delete(after, i, j), block...)
 			}
 		}
-		got, err := Restore(text, strings.Join(after, "\n")+"\n")
+		got, err := Restore(t.Context(), text, strings.Join(after, "\n")+"\n", nil)
 		if err != nil {
 			refused++
 			if !touches && !ambiguous(was, lines) {
@@ -361,7 +371,7 @@ func TestRestoreMixesNoSecrets(t *testing.T) {
 				after = slices.Insert(after, i, "  # added")
 			}
 		}
-		got, err := Restore(text, strings.Join(after, "\n")+"\n")
+		got, err := Restore(t.Context(), text, strings.Join(after, "\n")+"\n", nil)
 		if err != nil {
 			refused++
 			continue
@@ -399,7 +409,7 @@ func FuzzRestore(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text, with string, at, cut uint16) {
 		shown := Text(text)
-		if got, err := Restore(text, shown); got != text || err != nil {
+		if got, err := Restore(t.Context(), text, shown, nil); got != text || err != nil {
 			t.Fatalf("%q is shown as %q and made %q, %v", text, shown, got, err)
 		}
 		start := min(len(shown), int(at))
@@ -410,7 +420,7 @@ func FuzzRestore(f *testing.F) {
 				t.Fatalf("%q over %q of %q: %q", with, shown[start:end], text, kept)
 			}
 		}
-		got, err := Restore(text, after)
+		got, err := Restore(t.Context(), text, after, nil)
 		if err != nil {
 			return
 		}

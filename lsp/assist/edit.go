@@ -52,16 +52,17 @@ func (s *Service) changedFiles(ctx context.Context, p agent.Proposal) ([]changed
 		}
 		files = append(files, changedFile{file, id, base})
 	}
+	texts := make([]string, len(files))
+	for i, f := range files {
+		texts[i] = f.base.String()
+	}
+	beside, err := mask.ReadBeside(ctx, texts...)
+	if err != nil {
+		return nil, err
+	}
 	edits := make([][]agent.TextEdit, len(files))
 	for i, f := range files {
-		var beside []string
-		for j, other := range files {
-			if j != i {
-				beside = append(beside, other.base.String())
-			}
-		}
-		var err error
-		if edits[i], err = restored(f, beside); err != nil {
+		if edits[i], err = restored(ctx, f, beside); err != nil {
 			return nil, err
 		}
 	}
@@ -146,7 +147,7 @@ func (s *Service) target(ctx context.Context, file agent.FileChange) (id protoco
 }
 
 // restored are the edits of f with the values that the model saw masked.
-func restored(f changedFile, beside []string) ([]agent.TextEdit, error) {
+func restored(ctx context.Context, f changedFile, beside *mask.Beside) ([]agent.TextEdit, error) {
 	end := 0
 	for _, e := range f.Edits {
 		if e.Start < end || e.End < e.Start || e.End > f.base.Len() {
@@ -155,7 +156,7 @@ func restored(f changedFile, beside []string) ([]agent.TextEdit, error) {
 		end = e.End
 	}
 	before, name := f.base.String(), filepath.Base(f.Path)
-	after, err := mask.Restore(before, agent.ApplyEdits(mask.Text(before), f.Edits), beside...)
+	after, err := mask.Restore(ctx, before, agent.ApplyEdits(mask.Text(before), f.Edits), beside)
 	switch {
 	case errors.Is(err, mask.ErrAlike):
 		return nil, fmt.Errorf("change %s by hand: its masked secrets look alike, and the change touches lines with them, or text around them, so that quarry cannot tell which is which. Nothing was applied", name)

@@ -135,14 +135,15 @@ func (s *server) accept(ctx context.Context, listener net.Listener, all *sync.Wa
 	}
 }
 
-// join counts a session in. If too many wait without a hello, the first of them ends.
+// join counts a session in. If too many wait without a hello, the first of them end; who has been
+// told to end already is none of them.
 func (s *server) join(c *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sessions = append(s.sessions, c)
 	var waiting []*session
 	for _, other := range s.sessions {
-		if !other.isGreeted() {
+		if !other.isGreeted() && other.base.Err() == nil {
 			waiting = append(waiting, other)
 		}
 	}

@@ -484,6 +484,16 @@ func TestAttacks(t *testing.T) {
 			t.Errorf("%s is answered %.200q", name, answer)
 		}
 	}
+	// Connections that came at once, and whose first message is whole, so that no time ends them.
+	var waiting []net.Conn
+	for range 300 {
+		conn := s.raw(t)
+		_, _ = io.WriteString(conn, frame(`{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}}`))
+		waiting = append(waiting, conn)
+	}
+	for _, conn := range waiting[:300-32] {
+		_, _ = io.ReadAll(conn) // which ends
+	}
 	// Half a frame, and connections without end, that say nothing more.
 	for range 300 {
 		conn := s.raw(t)

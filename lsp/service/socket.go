@@ -36,8 +36,13 @@ func Listen(ctx context.Context, path string) (*Socket, error) {
 	if err := private(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
+	for _, beside := range []string{path + lockSuffix, path + ownerSuffix} { // a pipe would be waited for
+		if info, err := os.Lstat(beside); err == nil && !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s is in the way, and no plain file: remove it, or set service.socket to another path", beside)
+		}
+	}
 	// Whoever holds the lock serves. A process that dies gives it back, whatever it leaves.
-	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
+	lock := flock.New(path+lockSuffix, flock.SetPermissions(0o600))
 	locked, err := lock.TryLock()
 	switch {
 	case err != nil:
@@ -58,13 +63,20 @@ func Listen(ctx context.Context, path string) (*Socket, error) {
 	return &Socket{path, listener, lock}, nil
 }
 
-// ownerSuffix is behind the socket's path that of a file with the number of the process that
-// serves there.
-const ownerSuffix = ".process"
+// Behind the socket's path these are that of the lock, and of a file with the number of the process
+// that serves there.
+const (
+	lockSuffix  = ".lock"
+	ownerSuffix = ".process"
+)
 
 // Owner is the number of the process that serves at a path where Listen fails with ErrRuns, as
 // far as that can be read, for whoever has to end one that does not answer.
 func Owner(path string) string {
+	info, err := os.Lstat(path + ownerSuffix)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 20 {
+		return "unknown"
+	}
 	text, err := os.ReadFile(path + ownerSuffix)
 	if _, failed := strconv.Atoi(string(text)); err != nil || failed != nil {
 		return "unknown"

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"quarry/lsp/service"
@@ -80,6 +81,25 @@ func TestSocket(t *testing.T) {
 	}
 	if text, err := os.ReadFile(file); err != nil || string(text) != "text" {
 		t.Errorf("the file is %q, %v", text, err)
+	}
+	for _, suffix := range []string{".lock", ".process"} { // what is in the place of the files beside it
+		for kind, make := range map[string]func(path string) error{
+			"pipe":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
+			"link":   func(path string) error { return os.Symlink(file, path) },
+			"folder": func(path string) error { return os.Mkdir(path, 0o700) },
+		} {
+			path := filepath.Join(own, kind+suffix[1:])
+			if err := make(path + suffix); err != nil {
+				t.Fatal(err)
+			}
+			refused(path, suffix+" is in the way, and no plain file")
+			if got := service.Owner(path); suffix == ".process" && got != "unknown" {
+				t.Errorf("a %s says that %q serves", kind, got)
+			}
+		}
+	}
+	if text, err := os.ReadFile(file); err != nil || string(text) != "text" {
+		t.Errorf("the file that a link led to is %q, %v", text, err)
 	}
 	linked := filepath.Join(dir, "linked")
 	if err := os.Symlink(own, linked); err != nil {

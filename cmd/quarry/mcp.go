@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -105,8 +106,7 @@ func (s *sharedProject) Call(ctx context.Context, name string, args json.RawMess
 	own := s.own
 	s.mu.Unlock()
 	if own == nil {
-		var e agent.Envelope
-		err := s.conn.Call(ctx, client.MethodTool, client.Tool{Name: name, Arguments: args}, &e)
+		e, err := s.ask(ctx, client.Tool{Name: name, Arguments: args})
 		if err == nil {
 			return e
 		}
@@ -119,6 +119,40 @@ func (s *sharedProject) Call(ctx context.Context, name string, args json.RawMess
 		}
 	}
 	return own.Call(ctx, name, args)
+}
+
+// errSilent says that a service took a call and is not to be heard of any more.
+var errSilent = errors.New("quarry serve does not answer")
+
+// ask has the service do a call. It fails with errSilent where that one answers nothing meanwhile.
+func (s *sharedProject) ask(ctx context.Context, tool client.Tool) (e agent.Envelope, err error) {
+	within, cancel := context.WithCancelCause(ctx)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		again := time.NewTicker(aliveEvery)
+		defer again.Stop()
+		for {
+			select {
+			case <-within.Done():
+				return
+			case <-again.C:
+			}
+			soon, end := context.WithTimeout(within, aliveWithin)
+			_, _ = s.conn.Status(soon) // a refusal is an answer
+			if soon.Err() != nil && within.Err() == nil {
+				cancel(errSilent)
+			}
+			end()
+		}
+	}()
+	err = s.conn.Call(within, client.MethodTool, tool, &e)
+	if errors.Is(context.Cause(within), errSilent) {
+		err = errSilent
+	}
+	cancel(nil)
+	<-watched
+	return e, err
 }
 
 // leave opens the project here, once.

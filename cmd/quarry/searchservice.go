@@ -24,6 +24,9 @@ var (
 	// servedWithin is how long it has for an answer. What takes longer mostly waits for an index,
 	// which the command shows while it waits itself.
 	servedWithin = time.Second
+	// An agent's call takes as long as it takes. While it does, the service is asked every aliveEvery
+	// what it does, which it answers at once, within aliveWithin: one that is stopped, or hangs, does not.
+	aliveEvery, aliveWithin = 3 * time.Second, 5 * time.Second
 )
 
 // search is a search by the service, nil if none is of use. Whatever fails goes on with own.

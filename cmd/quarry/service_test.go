@@ -314,6 +314,82 @@ func TestPatienceWithAService(t *testing.T) {
 	}
 }
 
+// Y10: an agent's call goes on without a service that greets and then hangs, or says what no service
+// does, whatever it says.
+func TestAgentsLeaveAServiceThatHangs(t *testing.T) {
+	socket := serviceState(t)
+	root := t.TempDir()
+	writeText(t, filepath.Join(root, ".git", "HEAD"), "ref: refs/heads/main\n")
+	writeText(t, filepath.Join(root, "a.go"), "package farm\n\nfunc Harvest() {}\n")
+	t.Chdir(root)
+	if err := os.MkdirAll(filepath.Dir(socket), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	times := [3]time.Duration{helloWithin, aliveEvery, aliveWithin}
+	t.Cleanup(func() { helloWithin, aliveEvery, aliveWithin = times[0], times[1], times[2] })
+	helloWithin, aliveEvery, aliveWithin = 10*time.Second, time.Millisecond, 10*time.Millisecond
+	endless := func(head, piece string) func(net.Conn) {
+		return func(conn net.Conn) {
+			_, err := io.WriteString(conn, head)
+			for err == nil {
+				_, err = io.WriteString(conn, piece)
+			}
+		}
+	}
+	for name, then := range map[string]func(net.Conn){
+		"hangs":                 func(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) },
+		"hangs up":              func(net.Conn) {},
+		"a header without end":  endless("", strings.Repeat("a", 1<<16)),
+		"headers without end":   endless("", strings.Repeat("A: b\r\n", 1<<12)),
+		"a long message":        endless("Content-Length: 1000000000\r\n\r\n", strings.Repeat("[", 1<<16)),
+		"messages without end":  endless("", strings.Repeat("Content-Length: 38\r\n\r\n{\"jsonrpc\":\"2.0\",\"method\":\"quarry/x\"}", 1<<8)),
+		"questions without end": endless("", strings.Repeat("Content-Length: 45\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"quarry/x\"}", 1<<8)),
+		"what is no answer":     endless("Content-Length: 39\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":\"xyz\"}", "\r\n"),
+		"HTTP":                  endless("HTTP/1.1 400 Bad Request\r\n\r\n", "<html>"),
+	} {
+		listener, err := net.Listen("unix", socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		greeted := make(chan bool, 9)
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			for {
+				conn, err := listener.Accept()
+				if err != nil {
+					return
+				}
+				in := bufio.NewReader(conn)
+				welcome := fmt.Sprintf(`{"protocol":1,"jsonrpc":"2.0","id":1,"result":{"protocol":1,"version":%q,"process":1,"roots":[],"methods":[]}}`, cli.Version())
+				for _, answer := range []string{fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(welcome), welcome), ""} {
+					var n int
+					if _, err := fmt.Fscanf(in, "Content-Length: %d\r\n\r\n", &n); err == nil {
+						_, _ = io.CopyN(io.Discard, in, int64(n))
+						_, _ = io.WriteString(conn, answer)
+					}
+				}
+				greeted <- true
+				then(conn)
+				conn.Close()
+			}
+		}()
+		t.Run(name, func(t *testing.T) {
+			_, call := connectAgent(t, sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil), "")
+			for range 2 {
+				if got := call("get_symbol_definition", map[string]any{"symbol_id": "a.go#Harvest"}); !strings.Contains(got, "func Harvest() {}") {
+					t.Errorf("answered %s", got)
+				}
+			}
+		})
+		listener.Close()
+		<-ended
+		if len(greeted) != 1 {
+			t.Errorf("%s: %d connections were greeted and asked", name, len(greeted))
+		}
+	}
+}
+
 // A service that is of no use is as if there were none, and nobody hears of it.
 func TestSearchWithoutAUsefulService(t *testing.T) {
 	socket := serviceState(t)

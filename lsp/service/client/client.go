@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"time"
 
 	"go.lsp.dev/jsonrpc2"
 
@@ -68,13 +69,64 @@ func Dial(ctx context.Context, socket string, opts Options) (*Conn, error) {
 	}
 	opts.Hello.Protocol, opts.Hello.ShowDocument = Protocol, opts.ShowDocument != nil
 	base, end := context.WithCancel(context.WithoutCancel(ctx))
-	c := &Conn{conn: conn, rpc: jsonrpc2.NewConn(jsonrpc2.NewHeaderStream(conn)), opts: opts, end: end}
+	c := &Conn{conn: conn, rpc: jsonrpc2.NewConn(bounded(conn)), opts: opts, end: end}
 	c.rpc.Go(base, c.hear)
 	if err := c.Call(ctx, MethodHello, opts.Hello, &c.Welcome); err != nil {
 		_ = c.Close()
 		return nil, err
 	}
 	return c, nil
+}
+
+// maxAnswer is the most that a message of a service may have, headers included, in bytes: twice what
+// it lets a client leave unread.
+const maxAnswer = 64 << 20
+
+// errLong says that what is at the other end is no service that speaks this protocol.
+var errLong = errors.New("a message of more than 64 MiB")
+
+// boundedStream reads messages of at most maxAnswer bytes: jsonrpc2 keeps a header as long as it
+// goes on.
+type boundedStream struct {
+	jsonrpc2.Stream
+	from *boundedConn
+}
+
+// takenWithin is how long a service has for taking in a piece of a request: one that is stopped takes
+// none once the system's buffer is full. Tests shorten it.
+var takenWithin = 5 * time.Second
+
+// boundedConn reads only what a message has left, and waits only so long for what it writes.
+type boundedConn struct {
+	net.Conn
+	left int
+}
+
+func bounded(conn net.Conn) boundedStream {
+	from := &boundedConn{Conn: conn}
+	return boundedStream{jsonrpc2.NewHeaderStream(from), from}
+}
+
+// Read implements jsonrpc2.Stream.
+func (s boundedStream) Read(ctx context.Context) (jsonrpc2.Message, int64, error) {
+	s.from.left = maxAnswer
+	return s.Stream.Read(ctx)
+}
+
+func (c *boundedConn) Read(p []byte) (int, error) {
+	if c.left <= 0 {
+		return 0, errLong
+	}
+	n, err := c.Conn.Read(p[:min(len(p), c.left)])
+	c.left -= n
+	return n, err
+}
+
+func (c *boundedConn) Write(p []byte) (int, error) {
+	if err := c.Conn.SetWriteDeadline(time.Now().Add(takenWithin)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(p)
 }
 
 // OtherProtocol says that service and client speak different protocols. Its text says what to do.

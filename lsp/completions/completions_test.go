@@ -536,3 +536,82 @@ func TestSlowBody(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Y10: of the other editors' servers one that was stopped, or says what no server does, keeps nobody
+// waiting for the answer of another, and none for longer than its time.
+func TestOthersThatDoNotAnswer(t *testing.T) {
+	dir, err := os.MkdirTemp("", "q")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	begin := func(name string, serve func(net.Conn)) net.Listener {
+		l, err := net.Listen("unix", filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			for {
+				conn, err := l.Accept()
+				if err != nil {
+					return
+				}
+				go func() {
+					defer conn.Close()
+					serve(conn)
+				}()
+			}
+		}()
+		t.Cleanup(func() { l.Close() })
+		return l
+	}
+	endless := func(head, piece string) func(net.Conn) {
+		return func(conn net.Conn) {
+			_, err := io.WriteString(conn, head)
+			for err == nil {
+				_, err = io.WriteString(conn, piece)
+			}
+		}
+	}
+	begin("a", func(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) })
+	begin("b", endless("HTTP/1.1 200 OK\r\n", strings.Repeat("A: b\r\n", 1000)))
+	begin("c", endless("HTTP/1.1 200 OK\r\n\r\n", `{"id":"`+strings.Repeat("x", 10_000)))
+	begin("d", endless("HTTP/1.1 200 OK\r\n\r\n{", strings.Repeat(" ", 10_000)))
+	o := others{dir, filepath.Join(dir, "own"), token, time.Millisecond}
+	if answer, ok := o.ask(t.Context(), request{Prompt: "x"}); ok {
+		t.Errorf("answered %+v", answer)
+	}
+	l := begin("z", func(net.Conn) {})
+	l.Close()
+	own, err := net.Listen("unix", filepath.Join(dir, "z"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := newServer(t.Context(), echoing(), slog.New(slog.DiscardHandler))
+	go func() { _ = server.Serve(own) }()
+	t.Cleanup(func() { server.Close() })
+	o.within = time.Hour
+	if answer, ok := o.ask(t.Context(), request{Prompt: "x"}); !ok || len(answer.Choices) != 1 || answer.Choices[0].Text != `"x" ""` {
+		t.Errorf("beside them one answers %+v, %t", answer, ok)
+	}
+}
+
+// The server answers nothing by itself, as OPTIONS of all that there is.
+func TestOptionsOfTheServer(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := newServer(t.Context(), echoing(), slog.New(slog.DiscardHandler))
+	go func() { _ = server.Serve(l) }()
+	defer server.Close()
+	conn, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "OPTIONS * HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+	if answer, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 401 ") {
+		t.Errorf("%s, %v", answer, err)
+	}
+}

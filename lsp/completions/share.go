@@ -15,7 +15,10 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
+
+	"quarry/lsp/service/peer"
 )
 
 // Options are where and for whom completions are served.
@@ -167,7 +170,7 @@ func Serve(ctx context.Context, opts Options) error {
 	if err := os.MkdirAll(opts.Dir, 0o700); err != nil {
 		return fmt.Errorf("let other editors' quarry know of this one: %w", err)
 	}
-	others := others{opts.Dir, filepath.Join(opts.Dir, rand.Text()[:8]), opts.Token}
+	others := others{opts.Dir, filepath.Join(opts.Dir, rand.Text()[:8]), opts.Token, othersWithin}
 	own, err := new(net.ListenConfig).Listen(ctx, "unix", others.own) // its file goes with it
 	if err != nil {
 		return fmt.Errorf("let other editors' quarry know of this one: %w", err)
@@ -214,7 +217,7 @@ func Serve(ctx context.Context, opts Options) error {
 // newServer serves whoever sends a whole request in ten seconds; its requests end with ctx.
 func newServer(ctx context.Context, h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
-		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: time.Minute,
+		Handler: h, DisableGeneralOptionsHandler: true, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: time.Minute,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, placeKey{}, c) },
 		ConnState: func(c net.Conn, state http.ConnState) {
@@ -237,8 +240,27 @@ func checkAddress(address string) error {
 	return nil
 }
 
+// othersWithin is how long the other servers have for an answer together. One whose editor was stopped
+// gives none.
+const othersWithin = 10 * time.Second
+
 // others are the servers with a socket in dir but the one at own.
-type others struct{ dir, own, token string }
+type others struct {
+	dir, own, token string
+	within          time.Duration
+}
+
+// connect connects to a server of this user. Code goes there, and the token.
+func connect(ctx context.Context, socket string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
+	if err != nil {
+		return nil, err
+	}
+	if err := peer.Check(conn); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
 
 // sockets are those of the servers that run. What one left that was killed goes.
 func (o others) sockets(ctx context.Context) []string {
@@ -252,35 +274,50 @@ func (o others) sockets(ctx context.Context) []string {
 		if socket == o.own {
 			continue
 		}
-		conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
-		if err == nil {
+		conn, err := connect(ctx, socket)
+		switch {
+		case err == nil:
 			_ = conn.Close()
 			list = append(list, socket)
-		} else if ctx.Err() == nil {
+		case ctx.Err() == nil && !errors.Is(err, peer.ErrOtherUser) && !errors.Is(err, syscall.EAGAIN): // one that is stopped takes so many
 			_ = os.Remove(socket)
 		}
 	}
 	return list
 }
 
-// ask answers what the first of them knows.
+// ask answers what the first of them says that knows it.
 func (o others) ask(ctx context.Context, req request) (response, bool) {
 	req.Stream = false
 	body, err := json.Marshal(req)
 	if err != nil {
 		panic(err) // plain values always encode
 	}
-	for _, socket := range o.sockets(ctx) {
-		if answer, err := o.post(ctx, socket, body); err == nil {
-			return answer, true
-		}
+	ctx, cancel := context.WithTimeout(ctx, o.within)
+	defer cancel()
+	sockets := o.sockets(ctx)
+	answers := make(chan response, len(sockets))
+	var asked sync.WaitGroup
+	for _, socket := range sockets {
+		asked.Go(func() {
+			if answer, err := o.post(ctx, socket, body); err == nil {
+				answers <- answer
+				cancel() // the others are asked no more
+			}
+		})
 	}
-	return response{}, false
+	asked.Wait()
+	select {
+	case answer := <-answers:
+		return answer, true
+	default:
+		return response{}, false
+	}
 }
 
 func (o others) post(ctx context.Context, socket string, body []byte) (response, error) {
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", socket)
+		return connect(ctx, socket)
 	}}}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost"+path, bytes.NewReader(body))
 	if err != nil {

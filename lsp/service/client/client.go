@@ -88,8 +88,16 @@ var errLong = errors.New("a message of more than 64 MiB")
 // boundedStream reads messages of at most maxAnswer bytes: jsonrpc2 keeps a header as long as it
 // goes on.
 type boundedStream struct {
-	jsonrpc2.Stream
+	frames
 	from *boundedConn
+}
+
+// frames are what jsonrpc2's own streams read and write: more than a Stream, which it reads in another,
+// slower way.
+type frames interface {
+	jsonrpc2.Stream
+	ReadFrame(ctx context.Context) (body []byte, n int64, err error)
+	WriteFrame(ctx context.Context, body []byte) (n int64, err error)
 }
 
 // takenWithin is how long a service has for taking in a piece of a request: one that is stopped takes
@@ -104,13 +112,19 @@ type boundedConn struct {
 
 func bounded(conn net.Conn) boundedStream {
 	from := &boundedConn{Conn: conn}
-	return boundedStream{jsonrpc2.NewHeaderStream(from), from}
+	return boundedStream{jsonrpc2.NewHeaderStream(from).(frames), from}
 }
 
 // Read implements jsonrpc2.Stream.
 func (s boundedStream) Read(ctx context.Context) (jsonrpc2.Message, int64, error) {
 	s.from.left = maxAnswer
-	return s.Stream.Read(ctx)
+	return s.frames.Read(ctx)
+}
+
+// ReadFrame is Read of a message as it came.
+func (s boundedStream) ReadFrame(ctx context.Context) ([]byte, int64, error) {
+	s.from.left = maxAnswer
+	return s.frames.ReadFrame(ctx)
 }
 
 func (c *boundedConn) Read(p []byte) (int, error) {

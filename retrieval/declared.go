@@ -46,7 +46,7 @@ func (s *segment) addUses(f *file, syn *syntax.File, names *stringsBuilder) {
 	s.uses = s.uses[:int(f.firstUse)+len(slices.Compact(own))]
 	for i := range syn.Imports {
 		im := &syn.Imports[i]
-		s.imports = append(s.imports, names.id(im.Path), uint32(len(im.Names)))
+		s.imports = append(s.imports, names.id(im.Path), names.id(im.Alias), uint32(len(im.Names)))
 		for _, n := range im.Names {
 			s.imports = append(s.imports, names.id(n))
 		}
@@ -63,12 +63,12 @@ func (s *segment) takeUses(f *file, from *segment, name func(uint32) uint32) {
 		s.uses = append(s.uses, name(id))
 	}
 	for len(imports) > 0 {
-		n := imports[1]
-		s.imports = append(s.imports, name(imports[0]), n)
-		for _, id := range imports[2 : 2+n] {
+		n := imports[2]
+		s.imports = append(s.imports, name(imports[0]), name(imports[1]), n)
+		for _, id := range imports[3 : 3+n] {
 			s.imports = append(s.imports, name(id))
 		}
-		imports = imports[2+n:]
+		imports = imports[3+n:]
 	}
 	f.endUse, f.endImport = uint32(len(s.uses)), uint32(len(s.imports))
 }
@@ -317,30 +317,86 @@ func (s *Snapshot) UsedBy(name string) (n int) {
 	return n
 }
 
-// Imports are what a file imports: paths, and the names taken from each.
-func (s *Snapshot) Imports(id FileID) (list []syntax.Import) {
+// Using are the files that use a name.
+func (s *Snapshot) Using(name string) (list []FileID) {
+	defer s.look()
 	defer s.release(fault.Expect())
-	seg := s.segments[id.segment]
-	for words, names := range seg.importsOf(&seg.files[id.file]) {
-		im := syntax.Import{Path: seg.names.at(words)}
-		for _, n := range names {
-			im.Names = append(im.Names, seg.names.at(n))
+	for k, seg := range s.segments {
+		id, ok := seg.names.find(name)
+		if !ok || seg.usedBy[id] == 0 {
+			continue
 		}
-		list = append(list, im)
+		for i := range seg.files {
+			f := &seg.files[i]
+			if _, uses := slices.BinarySearch(seg.uses[f.firstUse:f.endUse], id); uses && !s.dead[k].has(i) {
+				list = append(list, FileID{uint32(k), uint32(i)})
+			}
+		}
 	}
 	return list
 }
 
-// importsOf yields the path of each import of a file with the names taken from it, as
-// numbers.
-func (s *segment) importsOf(f *file) iter.Seq2[uint32, []uint32] {
-	return func(yield func(uint32, []uint32) bool) {
-		for words := s.imports[f.firstImport:f.endImport]; len(words) > 0; {
-			n := words[1]
-			if !yield(words[0], words[2:2+n]) {
-				return
+// Imports are what a file imports: paths, what they are called, and the names taken from each.
+func (s *Snapshot) Imports(id FileID) (list []syntax.Import) {
+	defer s.release(fault.Expect())
+	seg := s.segments[id.segment]
+	for im := range seg.importsOf(&seg.files[id.file]) {
+		list = append(list, seg.importAt(im))
+	}
+	return list
+}
+
+// Importing calls visit with each import of a file, in the order of their paths, that may be why a
+// name is known there: it is called so, or takes the name, or its path is one of which of answers
+// that it ends so.
+func (s *Snapshot) Importing(name string, of func(path string) bool, visit func(file FileID, im syntax.Import)) {
+	defer s.look()
+	defer s.release(fault.Expect())
+	for k, seg := range s.segments {
+		id, known := seg.names.find(name)
+		known = known && name != ""
+		paths := map[uint32]bool{}
+		gives := func(im []uint32) bool {
+			if known && slices.Contains(append(im[1:2:2], im[3:]...), id) {
+				return true
 			}
-			words = words[2+n:]
+			is, asked := paths[im[0]]
+			if !asked {
+				is = of(seg.names.at(im[0]))
+				paths[im[0]] = is
+			}
+			return is
+		}
+		for i := range seg.files {
+			if s.dead[k].has(i) {
+				continue
+			}
+			for im := range seg.importsOf(&seg.files[i]) {
+				if gives(im) {
+					visit(FileID{uint32(k), uint32(i)}, seg.importAt(im))
+				}
+			}
 		}
 	}
+}
+
+// importsOf yields each import of a file as segment.imports has it.
+func (s *segment) importsOf(f *file) iter.Seq[[]uint32] {
+	return func(yield func([]uint32) bool) {
+		for words := s.imports[f.firstImport:f.endImport]; len(words) > 0; {
+			end := 3 + words[2]
+			if !yield(words[:end]) {
+				return
+			}
+			words = words[end:]
+		}
+	}
+}
+
+func (s *segment) importAt(im []uint32) syntax.Import {
+	out := syntax.Import{Path: s.names.at(im[0]), Alias: s.names.at(im[1])}
+	for _, n := range im[3:] {
+		out.Names = append(out.Names, s.names.at(n))
+	}
+	return out
 }

@@ -100,7 +100,7 @@ type segment struct {
 	names      stringTable
 	signatures stringTable
 	// uses and imports are the files' (see file), as numbers in names: of an import its
-	// path, how many names are taken from it, and these. usedBy is how many files use
+	// path, its alias, how many names are taken from it, and these. usedBy is how many files use
 	// each name.
 	uses, imports, usedBy []uint32
 	// byName holds the indices of the defs that completion can show, ordered by name,
@@ -198,8 +198,8 @@ func (s *segment) orderNames(names *stringsBuilder) {
 		slices.Sort(s.uses[s.files[i].firstUse:s.files[i].endUse])
 	}
 	for i := 0; i < len(s.imports); i++ {
-		s.imports[i] = renumber[s.imports[i]]
-		i++
+		s.imports[i], s.imports[i+1] = renumber[s.imports[i]], renumber[s.imports[i+1]]
+		i += 2
 		for n := s.imports[i]; n > 0; n-- {
 			i++
 			s.imports[i] = renumber[s.imports[i]]

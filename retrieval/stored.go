@@ -26,9 +26,9 @@ import (
 var StoredVersion = storedVersion()
 
 func storedVersion() uint32 {
-	// 5: style sheets and markup were code; 4: with a weight for each posting; 3: without the
+	// 6: imports without aliases; 5: style sheets and markup were code; 4: with a weight for each posting; 3: without the
 	// lexicon's vectors; 2: without what completion asks for
-	const version = 6
+	const version = 7
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		return version | 1<<31
 	}

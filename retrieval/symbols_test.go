@@ -1,6 +1,7 @@
 package retrieval
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -68,4 +69,45 @@ func TestDeclared(t *testing.T) {
 			t.Error("a removed file's declaration is found")
 		}
 	}
+}
+
+// A name is known by an import that takes it, that calls something so, or whose path says so; a file
+// that was removed does neither import nor use any more.
+func TestImportingAndUsing(t *testing.T) {
+	ix := indexOf(t, map[string]string{
+		"a.py": "from pathlib import Path, PurePath\nimport numpy as np\n\nPath(np)\n",
+		"b.py": "import pathlib\nfrom x import y as Path\n\npathlib.Path()\n",
+		"c.py": "from pathlib import Path\n\nPath()\n",
+		"d.py": "PATH = 1\n",
+	})
+	importing := func(name string) (list []string) {
+		s := ix.Current()
+		s.Importing(name, func(path string) bool { return path == name }, func(file FileID, im syntax.Import) {
+			list = append(list, fmt.Sprint(s.Path(file), " ", im.Path, im.Names, im.Alias))
+		})
+		return list
+	}
+	using := func(name string) (list []string) {
+		for _, id := range ix.Current().Using(name) {
+			list = append(list, ix.Current().Path(id))
+		}
+		return list
+	}
+	check := func(got, want []string) {
+		t.Helper()
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	check(importing("Path"), []string{"a.py pathlib[Path PurePath]", "b.py x[y]Path", "c.py pathlib[Path]"})
+	check(importing("np"), []string{"a.py numpy[]np"})
+	check(importing("pathlib"), []string{"a.py pathlib[Path PurePath]", "b.py pathlib[]", "c.py pathlib[Path]"})
+	check(importing(""), nil)
+	check(importing("PATH"), nil)
+	check(using("Path"), []string{"a.py", "b.py", "c.py"})
+	check(using("nobody"), nil)
+	ix.Apply([]Change{{Path: "c.py"}})
+	check(importing("Path"), []string{"a.py pathlib[Path PurePath]", "b.py x[y]Path"})
+	check(using("Path"), []string{"a.py", "b.py"})
 }

@@ -45,6 +45,15 @@ type Explanation struct {
 	Missing *workspace.Missing
 }
 
+// Import is a change that adds an import whose lack makes a name unknown. No model has part in it.
+type Import struct {
+	Proposal
+	// What is what it imports, as code says it; no two for a problem are alike.
+	What string
+	// Certain says that enough files of the workspace import the name so, and none otherwise.
+	Certain bool
+}
+
 // Refactoring is a kind of change that is proposed for a selection.
 type Refactoring string
 

@@ -12,6 +12,9 @@
 // A model of few parameters is not asked for a diff: it is asked what must stand in place of
 // the problem's line, with no tools and an answer that begins with code (line.go).
 //
+// A name whose import is missing is looked up (package imports). Where the other files of the
+// workspace leave no doubt, no model is asked (missingimport.go).
+//
 // # Confidence
 //
 // A confidence is not the model's opinion of itself. It is high when every check
@@ -43,6 +46,7 @@ import (
 	"quarry/agent/loop"
 	"quarry/agent/prompt"
 	"quarry/agent/toolcall"
+	"quarry/diagnostics/imports"
 	"quarry/diagnostics/patch"
 	"quarry/retrieval/workspace"
 )
@@ -72,8 +76,12 @@ type Parts struct {
 	// MaxTokens bounds an answer, Temperature is 0 for the likeliest.
 	MaxTokens   int
 	Temperature float64
-	// Form is what a fix is written as.
-	Form Form
+	// Imports finds missing imports without a model; nil finds none.
+	Imports *imports.Finder
+	// Form is what a fix is written as; FormNow, if not nil, says it when a model is to be asked, and
+	// may wait for that one.
+	Form    Form
+	FormNow func(ctx context.Context) (Form, error)
 	// Time bounds an answer, all turns together; 0 is patience.
 	Time time.Duration
 }

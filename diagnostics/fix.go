@@ -11,7 +11,7 @@ import (
 )
 
 // Fix proposes the smallest safe change that removes a problem, in the problem's
-// own file. A proposal without files means that the model knows none; its Reason
+// own file: the import that is missing where there is no doubt, else a model's. A proposal without files means that the model knows none; its Reason
 // says why. The error is a *patch.Refusal if what the model wrote twice could not
 // be taken, or if the file cannot be changed at all, else that of the model or of
 // ctx.
@@ -19,7 +19,17 @@ func (a *Assistant) Fix(ctx context.Context, p agent.Problem) (agent.Proposal, e
 	if err := a.patch.For(p.Document, nil).Changeable(); err != nil {
 		return agent.Proposal{}, err
 	}
-	e := task{name: "fix", about: a.problemContext(p), form: a.parts.Form}
+	if known, ok := a.certainImport(ctx, p); ok {
+		return known, nil
+	}
+	form := a.parts.Form
+	if a.parts.FormNow != nil {
+		var err error
+		if form, err = a.parts.FormNow(ctx); err != nil {
+			return agent.Proposal{}, err
+		}
+	}
+	e := task{name: "fix", about: a.problemContext(p), form: form}
 	if e.form == Line {
 		if e.about.narrow() {
 			return a.fixLine(ctx, e)

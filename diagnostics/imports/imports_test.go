@@ -1,0 +1,177 @@
+package imports_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
+
+	"quarry/agent"
+	"quarry/diagnostics/imports"
+	"quarry/diagnostics/patch"
+	"quarry/index/lang"
+	"quarry/retrieval/workspace"
+)
+
+// Each file of testdata is a workspace, with commands before the files:
+//
+//	document FILE       what the diagnostic is about
+//	says MESSAGE        what a tool says; \n is a line's end
+//	at TEXT             it marks this text where the document has it last
+//	crlf, no-end        the document's lines end so; its last one has no end
+//	offer TITLE         the offers, in their order; none if there is no such line
+//	certain             the first needs no second opinion
+//
+// The file "want" is the document with the first offer.
+func TestImports(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := readCase(t, archive)
+			found := c.find(t)
+			var offers []string
+			for _, o := range found.Candidates {
+				offers = append(offers, o.Title())
+			}
+			if !slices.Equal(offers, c.offers) {
+				t.Fatalf("offers are\n%s\nwant\n%s", strings.Join(offers, "\n"), strings.Join(c.offers, "\n"))
+			}
+			if found.Certain != c.certain {
+				t.Errorf("certain is %v, want %v", found.Certain, c.certain)
+			}
+			if len(offers) == 0 {
+				return
+			}
+			got := agent.ApplyEdits(c.text, found.Candidates[0].Edits)
+			if got != c.want {
+				t.Errorf("with the first offer the document is\n%s\nwant\n%s", got, c.want)
+			}
+			if crlf := strings.Count(got, "\r\n"); c.crlf && crlf != strings.Count(got, "\n") {
+				t.Errorf("%d of %d lines end in CRLF", crlf, strings.Count(got, "\n"))
+			}
+			// What was offered passes the checks of changes, and is not offered again.
+			for _, o := range found.Candidates {
+				_, err := patch.New(c.space).For(c.document(), nil).Changes(t.Context(), []agent.FileEdits{{Path: c.path, Edits: o.Edits}})
+				if err != nil {
+					t.Errorf("%s: %v", o.What, err)
+				}
+			}
+			c.text = got
+			if again := c.find(t); len(again.Candidates) > 0 {
+				t.Errorf("the mended document is offered %s", again.Candidates[0].What)
+			}
+		})
+	}
+}
+
+type importCase struct {
+	root, path, text, message, at, want string
+	crlf, certain                       bool
+	offers                              []string
+	space                               *workspace.Workspace
+}
+
+func readCase(t *testing.T, archive *txtar.Archive) *importCase {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &importCase{root: root}
+	noEnd := false
+	for line := range strings.Lines(string(archive.Comment)) {
+		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch verb {
+		case "document":
+			c.path = filepath.Join(root, filepath.FromSlash(rest))
+		case "says":
+			c.message = strings.ReplaceAll(rest, `\n`, "\n")
+		case "at":
+			c.at = rest
+		case "crlf":
+			c.crlf = true
+		case "no-end":
+			noEnd = true
+		case "offer":
+			c.offers = append(c.offers, rest)
+		case "certain":
+			c.certain = true
+		case "#", "":
+		default:
+			t.Fatalf("unknown command %q", verb)
+		}
+	}
+	for _, f := range archive.Files {
+		path := filepath.Join(root, filepath.FromSlash(f.Name))
+		text := string(f.Data)
+		if f.Name == "want" || path == c.path {
+			if noEnd {
+				text = strings.TrimSuffix(text, "\n")
+			}
+			if c.crlf {
+				text = strings.ReplaceAll(text, "\n", "\r\n")
+			}
+		}
+		switch {
+		case f.Name == "want":
+			c.want = text
+			continue
+		case path == c.path:
+			c.text = text
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.space = workspace.New(workspace.Options{StateDir: t.TempDir(), WaitLimit: time.Minute})
+	t.Cleanup(c.space.Close)
+	c.space.SetRoots([]string{root})
+	if missing, err := c.space.Learned(t.Context()); err != nil || missing != nil {
+		t.Fatalf("the index is not whole: %v, %v", missing, err)
+	}
+	return c
+}
+
+func (c *importCase) document() agent.Document {
+	return agent.Document{Path: c.path, Language: lang.Detect(filepath.Base(c.path), []byte(c.text)), Text: c.text}
+}
+
+func (c *importCase) find(t *testing.T) imports.Found {
+	t.Helper()
+	p := agent.Problem{Location: agent.Location{Document: c.document()}, Severity: agent.SeverityError, Message: c.message}
+	if c.at == "" {
+		t.Fatal("the case does not say where (at)")
+	}
+	if p.Start = strings.LastIndex(c.text, c.at); p.Start < 0 {
+		t.Fatalf("the document has no %q", c.at)
+	}
+	p.End = p.Start + len(c.at)
+	return imports.New(c.space).Find(t.Context(), p)
+}
+
+// What ends before it looks finds nothing.
+func TestCancelled(t *testing.T) {
+	c := readCase(t, txtar.Parse([]byte("document a.go\nsays undefined: strings\nat strings.ToUpper\n-- a.go --\npackage a\n\nvar x = strings.ToUpper(\"\")\n-- b.go --\npackage a\n\nimport \"strings\"\n\nvar y = strings.ToUpper(\"\")\n")))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	at := strings.Index(c.text, c.at)
+	p := agent.Problem{Location: agent.Location{Document: c.document(), Start: at, End: at + len(c.at)}, Message: c.message}
+	if found := imports.New(c.space).Find(ctx, p); len(found.Candidates) > 0 {
+		t.Errorf("found %v", found)
+	}
+}

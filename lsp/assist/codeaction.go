@@ -37,7 +37,7 @@ var errNoSelection = errors.New("select the code to change")
 var instruction = regexp.MustCompile(`(?im)(?://|#|--|;|/\*|<!--|%|")\s*quarry:[ \t]*(.*?)\s*(?:\*/|-->)?\s*$`)
 
 // CodeAction implements textDocument/codeAction. No model is asked: the actions
-// say what could be asked, and resolving or running them does it.
+// say what could be asked, and running them does it. Imports are looked up.
 func (s *Service) CodeAction(ctx context.Context, params *protocol.CodeActionParams) ([]protocol.CommandOrCodeAction, error) {
 	u := params.TextDocument.URI
 	doc := s.docs.Get(u)
@@ -62,7 +62,7 @@ func (s *Service) CodeAction(ctx context.Context, params *protocol.CodeActionPar
 	unavailable := s.host.Core().Available()
 	var list []protocol.CommandOrCodeAction
 	offer := func(a action) {
-		if a.disabled == nil {
+		if a.disabled == nil && !a.isModelFree {
 			a.disabled = unavailable
 		}
 		if offered := s.offered(a, params.Context); offered != nil {
@@ -74,16 +74,46 @@ func (s *Service) CodeAction(ctx context.Context, params *protocol.CodeActionPar
 		about := at
 		about.Range, about.Diagnostic = &d.Range, quoteDiagnostic(d)
 		message := oneLine(about.Diagnostic.Message, 60)
+		certain := false
+		for _, a := range s.importActions(ctx, doc, about, d, params.Context) {
+			certain = certain || a.isPreferred
+			offer(a)
+		}
 		about.Do = doExplain
 		offer(action{title: "Explain: " + message, kind: protocol.CodeActionKindQuickFix, request: about, diagnostic: &d})
 		about.Do = doFix
-		offer(action{title: "Fix: " + message, kind: protocol.CodeActionKindQuickFix, request: about, diagnostic: &d})
+		offer(action{title: "Fix: " + message, kind: protocol.CodeActionKindQuickFix, request: about, diagnostic: &d, isModelFree: certain})
 	}
 	at.Do, at.Range = doRefactor, &params.Range
 	for _, a := range offerRefactorings(at, doc.Text.String()[start:max(start, end)], params.Context) {
 		offer(a)
 	}
 	return list, nil
+}
+
+// importActions are the imports that would make the name known that a diagnostic does not know. They
+// need no model.
+func (s *Service) importActions(ctx context.Context, doc *document.Document, about request, d protocol.Diagnostic, asked protocol.CodeActionContext) (list []action) {
+	if !s.makesChanges() || !asksFor(asked, protocol.CodeActionKindQuickFix) {
+		return nil
+	}
+	start, startErr := doc.Text.PositionToOffset(document.Position(d.Range.Start), s.encoding)
+	end, endErr := doc.Text.PositionToOffset(document.Position(d.Range.End), s.encoding)
+	if startErr != nil || endErr != nil || start > end {
+		return nil
+	}
+	p := agent.Problem{
+		Location: agent.Location{Document: agent.Document{Path: doc.Path(), Language: doc.Language, Text: doc.Shown()}, Start: start, End: end},
+		Source:   about.Diagnostic.Source, Code: about.Diagnostic.Code, Message: about.Diagnostic.Message,
+	}
+	about.Do = doFix
+	for _, im := range s.host.Core().Imports(ctx, p) {
+		about.Import = im.What
+		list = append(list, action{
+			title: oneLine(im.Title, 100), kind: protocol.CodeActionKindQuickFix, request: about, diagnostic: &d, isModelFree: true, isPreferred: im.Certain,
+		})
+	}
+	return list
 }
 
 // offerRefactorings are the actions on a selection. Without one there are none,
@@ -120,15 +150,22 @@ type action struct {
 	request    request
 	diagnostic *protocol.Diagnostic
 	disabled   error
+	// isModelFree: it asks no model. isPreferred: it mends the problem beyond doubt.
+	isModelFree, isPreferred bool
+}
+
+// asksFor answers whether a client asks for actions of a kind.
+func asksFor(asked protocol.CodeActionContext, kind protocol.CodeActionKind) bool {
+	return len(asked.Only) == 0 || slices.ContainsFunc(asked.Only, func(only protocol.CodeActionKind) bool {
+		return only == "" || kind == only || strings.HasPrefix(string(kind), string(only)+".")
+	})
 }
 
 // offered is an action as the client can run it, nil if it did not ask for it. It
 // carries a command: an edit that the client gets by resolving the action it would
 // apply before the user has seen it.
 func (s *Service) offered(a action, asked protocol.CodeActionContext) protocol.CommandOrCodeAction {
-	if len(asked.Only) > 0 && !slices.ContainsFunc(asked.Only, func(only protocol.CodeActionKind) bool {
-		return only == "" || a.kind == only || strings.HasPrefix(string(a.kind), string(only)+".")
-	}) {
+	if !asksFor(asked, a.kind) {
 		return nil
 	}
 	if !s.makesChanges() && (a.request.Do == doFix || a.request.Do == doRefactor) {
@@ -145,7 +182,10 @@ func (s *Service) offered(a action, asked protocol.CodeActionContext) protocol.C
 		return &command
 	}
 	out := &protocol.CodeAction{Title: title, Kind: &a.kind}
-	if slices.Contains(caps.TagSupport.ValueSet, protocol.CodeActionTagLLMGenerated) {
+	if a.isPreferred && caps.IsPreferredSupport != nil && *caps.IsPreferredSupport {
+		out.IsPreferred = &a.isPreferred
+	}
+	if !a.isModelFree && slices.Contains(caps.TagSupport.ValueSet, protocol.CodeActionTagLLMGenerated) {
 		out.Tags = []protocol.CodeActionTag{protocol.CodeActionTagLLMGenerated}
 	}
 	if a.diagnostic != nil && isCarried(*a.diagnostic) {

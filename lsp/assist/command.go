@@ -76,6 +76,8 @@ func requestOf(args []protocol.LSPAny) (e request, typed string, err error) {
 func requestTitle(e request, typed string) string {
 	about := typed
 	switch {
+	case e.Import != "":
+		return "Import " + oneLine(e.Import, 60)
 	case e.Diagnostic != nil:
 		about = e.Diagnostic.Message
 	case e.Question != "":

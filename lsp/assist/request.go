@@ -29,6 +29,8 @@ type request struct {
 	Kind       agent.Refactoring  `json:"kind,omitzero"`
 	Goal       string             `json:"goal,omitzero"`
 	Question   string             `json:"question,omitzero"`
+	// Import is what a fix imports; "" leaves it to the fix.
+	Import string `json:"import,omitzero"`
 }
 
 type requestKind string
@@ -147,6 +149,9 @@ func (s *Service) propose(ctx context.Context, e request) (agent.Proposal, error
 		if err != nil {
 			return p, err
 		}
+		if e.Import != "" {
+			return s.importing(ctx, problem, e.Import)
+		}
 		if p, err = core.Fix(ctx, problem); err != nil {
 			return p, err
 		}
@@ -166,6 +171,16 @@ func (s *Service) propose(ctx context.Context, e request) (agent.Proposal, error
 		return p, fmt.Errorf("no change is proposed. %s", p.Reason)
 	}
 	return p, nil
+}
+
+// importing is the change that imports what a user chose.
+func (s *Service) importing(ctx context.Context, p agent.Problem, what string) (agent.Proposal, error) {
+	for _, im := range s.host.Core().Imports(ctx, p) {
+		if im.What == what {
+			return im.Proposal, nil
+		}
+	}
+	return agent.Proposal{}, fmt.Errorf("%s is no longer what other files import; open the menu again", oneLine(what, 40))
 }
 
 // alone does a whole request by work, until the same request is begun anew: then

@@ -37,6 +37,8 @@ type Assistant interface {
 	Available() error
 	Explain(ctx context.Context, p agent.Problem, emit func(text string) bool) (agent.Explanation, error)
 	Fix(ctx context.Context, p agent.Problem) (agent.Proposal, error)
+	// Imports are the imports that would mend a problem, the likeliest first. It asks no model.
+	Imports(ctx context.Context, p agent.Problem) []agent.Import
 	Refactor(ctx context.Context, sel agent.Selection) (agent.Proposal, error)
 	Ask(ctx context.Context, q agent.Question, emit func(text string) bool) (agent.Answer, error)
 }

@@ -16,6 +16,7 @@ import (
 	"quarry/agent/cite"
 	"quarry/agent/loop"
 	"quarry/diagnostics"
+	"quarry/diagnostics/imports"
 	"quarry/model"
 	"quarry/retrieval"
 	"quarry/retrieval/workspace"
@@ -36,6 +37,12 @@ func (c *Core) Available() error {
 
 // Explain implements assist.Assistant.
 func (c *Core) Explain(ctx context.Context, p agent.Problem, emit func(text string) bool) (agent.Explanation, error) {
+	if c.Available() != nil {
+		if x, ok := c.Assistant(c, Assisting{}).ExplainImport(workspace.Question(ctx), p); ok {
+			emit(x.Text)
+			return x, nil
+		}
+	}
 	seen := &witness{Tools: c.tools}
 	x, err := c.Assistant(c, Assisting{tools: seen}).Explain(workspace.Question(ctx), p, emit)
 	x.Backend, x.Missing = seen.backend, seen.missing
@@ -63,15 +70,21 @@ func (w *witness) Call(ctx context.Context, name string, args json.RawMessage) a
 
 // Fix implements assist.Assistant.
 func (c *Core) Fix(ctx context.Context, p agent.Problem) (agent.Proposal, error) {
-	how := Assisting{}
+	return c.Assistant(c, Assisting{formNow: c.form}).Fix(workspace.Question(ctx), p)
+}
+
+// form is what the model is asked to write for a fix.
+func (c *Core) form(ctx context.Context) (form diagnostics.Form, err error) {
 	small, err := c.isSmall(ctx)
-	if err != nil {
-		return agent.Proposal{}, err
-	}
 	if small { // it copies what it is shown (bench/models.md)
-		how.Form = diagnostics.Line
+		form = diagnostics.Line
 	}
-	return c.Assistant(c, how).Fix(workspace.Question(ctx), p)
+	return form, err
+}
+
+// Imports implements assist.Assistant.
+func (c *Core) Imports(ctx context.Context, p agent.Problem) []agent.Import {
+	return c.Assistant(c, Assisting{}).Imports(ctx, p)
 }
 
 // isSmall answers whether the model is one of few parameters, which decides how it is asked.
@@ -101,6 +114,8 @@ type Assisting struct {
 	Form diagnostics.Form
 	// Time is how long an answer may take, 0 for the assistant's own limit.
 	Time time.Duration
+	// formNow, if not nil, says it when the model is to be asked.
+	formNow func(ctx context.Context) (diagnostics.Form, error)
 	// tools are what is looked up with, nil for the Core's.
 	tools diagnostics.Tools
 }
@@ -115,7 +130,7 @@ func (c *Core) Assistant(chat agent.Chat, how Assisting) *diagnostics.Assistant 
 	contextTokens := c.engines.settings.Ollama.ContextSize
 	c.mu.Unlock()
 	return diagnostics.New(diagnostics.Parts{
-		Chat: chat, Tools: how.tools, Files: c.Workspace, Occurs: c.occurs, Form: how.Form, Time: how.Time,
+		Chat: chat, Tools: how.tools, Files: c.Workspace, Occurs: c.occurs, Imports: imports.New(c.Workspace), Form: how.Form, FormNow: how.formNow, Time: how.Time,
 		ContextTokens: contextTokens, MaxTokens: model.ChatPreset.MaxTokens, Temperature: model.ChatPreset.Temperature,
 	})
 }

@@ -22,7 +22,7 @@ HOLES_TREES ?= $(or $(QUARRY_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/quarr
 NEWCOMER_TREES ?= $(or $(QUARRY_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/quarry)/newcomer
 
 .DEFAULT_GOAL := build
-.PHONY: agents right-answers vet-systems completions man dist registries eval newcomer hardened licences sbom vulnerabilities bench bench-vectors ghost ghost-rounds fixes help build demo modules test memory flaky test-editors vscode zed screenshot vet ollama ollama-current minilm coder clean
+.PHONY: agents right-answers vet-systems completions man dist registries eval newcomer hardened licences sbom vulnerabilities bench bench-vectors ghost ghost-rounds fixes imports help build demo modules test memory flaky test-editors vscode zed screenshot vet ollama ollama-current minilm coder clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -138,6 +138,9 @@ ghost-rounds: eval ## make ghost, and each choice of the prompt beside the usual
 fixes: eval ## fixes and explanations of real diagnostics by a real model, judged by compilers (hours; goes on where it was)
 	@bench/fixes.sh 1.5b
 	@bench/fixes.sh 1.5b --explain
+
+imports: eval ## missing imports found without a model, in real trees and on the diagnostics of make fixes (minutes)
+	@bench/imports.sh
 
 zed: ## build the Zed extension, a WebAssembly component, and print its path (needs root)
 	@editors/zed/build.sh make

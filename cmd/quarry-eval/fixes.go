@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,7 +35,8 @@ quarry's fix as an editor would, and has the compiler look at the result. Answer
 kept in a file, so a run that broke off goes on. With --explain the problems are
 explained instead, and an explanation is right if it names the cause. With --script a
 script answers in place of a model, which measures the suite: known takes each breakage
-back, deleting deletes the line of the problem, silent knows no fix.`,
+back, deleting deletes the line of the problem, silent knows no fix, and imports takes the
+first import that is offered. What needs no model is done before any of them is asked.`,
 		Example: `  testdata/fixes/fetch.sh /tmp/trees /tmp/checkers
   quarry-eval fixes --corpus /tmp/trees --tools /tmp/checkers --script known
   quarry-eval fixes --corpus /tmp/trees --tools /tmp/checkers --answers fixes.jsonl --form replace --model qwen2.5-coder:1.5b`,
@@ -48,7 +51,7 @@ back, deleting deletes the line of the problem, silent knows no fix.`,
 	flags.StringVar(&f.missing, "missing", "", "ask no model; write the conversations that have no answer to `FILE`")
 	flags.StringVar(&f.half, "half", "", "only the breakages of one half: fit or held")
 	flags.StringVar(&f.form, "form", diagnostics.Diff.String(), "what the model is asked to write: diff, replace, whole or line")
-	flags.StringVar(&f.script, "script", "", "a script in place of a model: known, deleting or silent")
+	flags.StringVar(&f.script, "script", "", "a script in place of a model: known, deleting, silent or imports")
 	flags.IntVar(&f.every, "every", 1, "only every `N`th breakage of each language")
 	flags.StringSliceVar(&f.only, "only", nil, "only these breakages, by id, language or repository")
 	flags.BoolVar(&f.explain, "explain", false, "have the problems explained instead of fixed")
@@ -71,8 +74,8 @@ func (a *app) fixes(ctx context.Context, f fixesFlags) (err error) {
 	switch {
 	case f.script == "" && f.answers == "":
 		return fmt.Errorf("%w: name the file that keeps the answers (--answers)", cli.ErrUsage)
-	case f.script != "" && script != eval.Known && script != eval.Deleting && script != eval.Silent:
-		return fmt.Errorf("%w: %q is no script: choose known, deleting or silent", cli.ErrUsage, f.script)
+	case f.script != "" && !slices.Contains(eval.Scripts, script):
+		return fmt.Errorf("%w: %q is no script: choose known, deleting, silent or imports", cli.ErrUsage, f.script)
 	}
 	// The trees' copies have an index each, which nobody needs afterwards.
 	scratch, err := os.MkdirTemp("", "quarry-fixes")
@@ -106,7 +109,10 @@ func (a *app) fixes(ctx context.Context, f fixesFlags) (err error) {
 		default:
 			chat = answers.Of(core)
 		}
-		return core.Assistant(chat, engines.Assisting{Form: form, Time: slow}), core.Close, nil
+		if missing, err := core.Learned(ctx); err != nil || missing != nil {
+			return nil, nil, errors.Join(err, core.Close(), fmt.Errorf("the index of %s is not whole: %v", c.Folder, missing))
+		}
+		return script.Assistant(core.Assistant(chat, engines.Assisting{Form: form, Time: slow})), core.Close, nil
 	}
 	chosen := suite.Choose(f.half, f.every, f.only)
 	var outcomes []eval.Outcome

@@ -38,7 +38,7 @@ func (a *app) root() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(a.retrievalCommand(), a.newcomerCommand(), a.lexiconCommand(), a.completionCommand(), a.idiomsCommand(), a.firstCommand(), a.typingCommand(), a.agentsCommand(), a.ghostCommand(), a.contextCommand(), a.goldenCommand(), a.fixesCommand(), a.traceCommand())
+	root.AddCommand(a.retrievalCommand(), a.newcomerCommand(), a.lexiconCommand(), a.completionCommand(), a.idiomsCommand(), a.firstCommand(), a.typingCommand(), a.agentsCommand(), a.ghostCommand(), a.contextCommand(), a.goldenCommand(), a.fixesCommand(), a.importsCommand(), a.traceCommand())
 	return root
 }
 

@@ -13,12 +13,42 @@ import (
 type Script string
 
 // The scripts: Known takes the breakage back, Deleting deletes the line of the problem,
-// Silent says that it knows no fix.
+// Silent says that it knows no fix; with FirstImport it is silent too, and the first of the
+// imports that a user would be offered is taken before it is asked.
 const (
-	Known    Script = "known"
-	Deleting Script = "deleting"
-	Silent   Script = "silent"
+	Known       Script = "known"
+	Deleting    Script = "deleting"
+	Silent      Script = "silent"
+	FirstImport Script = "imports"
 )
+
+// Scripts are all of them.
+var Scripts = []Script{Known, Deleting, Silent, FirstImport}
+
+// Offering is an assistant that offers imports.
+type Offering interface {
+	Assistant
+	Imports(ctx context.Context, p agent.Problem) []agent.Import
+}
+
+// Assistant is the assistant of the script's run.
+func (s Script) Assistant(a Offering) Assistant {
+	if s == FirstImport {
+		return taking{a}
+	}
+	return a
+}
+
+// taking takes the first import that is offered.
+type taking struct{ Offering }
+
+// Fix implements Assistant.
+func (t taking) Fix(ctx context.Context, p agent.Problem) (agent.Proposal, error) {
+	if list := t.Imports(ctx, p); len(list) > 0 {
+		return list[0].Proposal, nil
+	}
+	return t.Offering.Fix(ctx, p)
+}
 
 // Chat is the script's model for one case.
 func (s Script) Chat(c Case) agent.Chat { return scripted{s, c} }

@@ -14,7 +14,7 @@ type assistant struct {
 	fix         func(context.Context, agent.Problem) (agent.Proposal, error)
 	refactor    func(context.Context, agent.Selection) (agent.Proposal, error)
 	ask         func(context.Context, agent.Question, func(string) bool) (agent.Answer, error)
-	imports     []agent.Import
+	imports     func(agent.Problem) []agent.Import
 }
 
 var errUnscripted = errors.New("the test did not expect this")
@@ -35,7 +35,12 @@ func (a assistant) Fix(ctx context.Context, p agent.Problem) (agent.Proposal, er
 	return a.fix(ctx, p)
 }
 
-func (a assistant) Imports(context.Context, agent.Problem) []agent.Import { return a.imports }
+func (a assistant) Imports(_ context.Context, p agent.Problem) []agent.Import {
+	if a.imports == nil {
+		return nil
+	}
+	return a.imports(p)
+}
 
 func (a assistant) Refactor(ctx context.Context, sel agent.Selection) (agent.Proposal, error) {
 	if a.refactor == nil {

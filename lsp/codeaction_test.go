@@ -123,6 +123,43 @@ func TestActionsAreOfferedWithoutAskingTheModel(t *testing.T) {
 	}
 }
 
+// Imports need no model: they are offered where none can be asked, and so is the fix where one of them
+// is certain. What the user chose is what they are shown and what is applied.
+func TestImportsAreOfferedWithoutAModel(t *testing.T) {
+	for _, certain := range []bool{false, true} {
+		c := &core{assistant: assistant{unavailable: errors.New("Ollama does not answer; start it")}}
+		c.imports = func(p agent.Problem) (list []agent.Import) {
+			for i, what := range []string{"\"foo\"", "\"bar/foo\""} {
+				add := agent.Proposal{Title: "Import " + what + " (as 2 files do)", Reason: "It is missing.", Diff: "+import " + what + "\n"}
+				add.Files = []agent.FileChange{{Path: p.Document.Path, Base: agent.HashText(p.Document.Text), Edits: []agent.TextEdit{{Start: 13, End: 13, New: "import " + what + "\r\n"}}}}
+				list = append(list, agent.Import{Proposal: add, What: what, Certain: certain && i == 0})
+			}
+			return list
+		}
+		e := edit(t, "vscode", c)
+		b := problemAt(t, e, "a.go")
+		list := actions(t, e, b, b.Cursor, b.Cursor)
+		fix := "Fix: undefined: foo [Ollama does not answer; start it]"
+		if certain {
+			fix = "Fix: undefined: foo"
+		}
+		want := []string{"Import \"foo\" (as 2 files do)", "Import \"bar/foo\" (as 2 files do)", "Explain: undefined: foo [Ollama does not answer; start it]", fix}
+		if diff := cmp.Diff(want, titles(list)); diff != "" {
+			t.Fatalf("certain %v (-want +got):\n%s", certain, diff)
+		}
+		if err := e.Choose(soon(t), list[1]); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Agree(soon(t)); err != nil {
+			t.Fatal(err)
+		}
+		err := e.Await(soon(t), func() bool { return b.Text.String() != source })
+		if got := b.Text.String(); err != nil || !strings.Contains(got, "import \"bar/foo\"\r\n") || strings.Contains(got, "import \"foo\"") {
+			t.Errorf("certain %v: the document is %q", certain, got)
+		}
+	}
+}
+
 func TestActionsSayWhyTheyCannotBeDone(t *testing.T) {
 	c := &core{assistant: assistant{unavailable: errors.New("Ollama does not answer; start it")}}
 	e := edit(t, "vscode", c)

@@ -78,6 +78,7 @@ func TestNoEvaluationPrintsWhatSteersTheTerminal(t *testing.T) {
 	contexts := []string{"context", "--corpus", "corpus", "--sites", "3"}
 	ghost := []string{"ghost", "--suite", "suite.json", "--corpus", "corpus"}
 	fixes := []string{"fixes", "--suite", "fixes", "--corpus", "corpus", "--script", "known"}
+	missing := []string{"imports", "--suite", "suite.json", "--corpus", "corpus"}
 	agents := []string{"agents", "--tasks", "agents.json", "--corpus", "corpus", "--steps"}
 	typing := []string{"typing", "--before", "old", "--after", "new"}
 	usual := []string{"idioms", "--corpus", "corpus"}
@@ -96,6 +97,7 @@ func TestNoEvaluationPrintsWhatSteersTheTerminal(t *testing.T) {
 		typing, more(typing, "--after", hostile),
 		{"golden", "--suite", "golden"}, {"golden", "--suite", "golden", "--only", hostile}, {"golden", "--suite", hostile},
 		fixes, more(fixes, "--script", hostile), more(fixes, "--form", hostile),
+		missing, more(missing, "--trials"), more(missing, "--only", hostile), more(missing, "--suite", "wrong.json"), more(missing, "--corpus", hostile),
 		{"trace"}, {"trace", "--from", hostile}, {"trace", "--from", "answers.jsonl"},
 		{hostile}, {"help", hostile}, {"golden", "--" + hostile},
 	})

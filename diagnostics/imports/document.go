@@ -86,11 +86,8 @@ func (d *document) examples() []*document {
 	}
 	d.readExamples.Do(func() {
 		for _, file := range d.ways[0].near[:min(len(d.ways[0].near), mostRead)] {
-			text := d.beside.textOf(file)
-			if text == "" || len(text) > longestText {
-				continue
-			}
-			if example, err := read(agent.Document{Path: file, Language: d.Language, Text: text}, file); err == nil {
+			if facts := d.beside.factsOf(file); facts != nil {
+				example := newDocument(agent.Document{Path: file, Language: d.Language, Text: d.beside.textOf(file)}, file, facts)
 				example.pkg, example.goPath = d.pkg, d.goPath
 				d.exampleList = append(d.exampleList, example)
 			}

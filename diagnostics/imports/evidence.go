@@ -60,6 +60,9 @@ type search struct {
 	// users are the files that use the member; crates what is known of the folders of crates.
 	users  map[retrieval.FileID]bool
 	crates map[string]string
+	// texts and facts are of the files that were read.
+	texts map[string]string
+	facts map[string]*syntax.File
 	// relative is by how many more Python's files import it by a relative path than by a whole one.
 	relative int
 }
@@ -180,8 +183,8 @@ func (s *search) takeForms(ways []way) {
 		votes := map[form]int{}
 		best := w.given
 		for _, file := range w.near[:min(len(w.near), mostRead)] {
-			text, err := s.finder.workspace.Text(filepath.Join(filepath.FromSlash(s.root), filepath.FromSlash(file)))
-			if err != nil {
+			text := s.textOf(file)
+			if text == "" {
 				continue
 			}
 			g := s.language.form(text, &w.im, w.given)
@@ -256,12 +259,8 @@ func (s *search) evidence(w *way) (file string, line int) {
 	if file = w.example; file == "" {
 		file = w.declared
 	}
-	text := s.textOf(file)
-	if text == "" {
-		return "", 0
-	}
-	facts, err := syntax.Analyze(s.doc.Language, []byte(text))
-	if err != nil {
+	facts := s.factsOf(file)
+	if facts == nil {
 		return "", 0
 	}
 	for i := range facts.Imports {
@@ -290,9 +289,31 @@ func (s *search) isFile(file string) bool {
 
 // textOf is the present text of a file of the folder, "" if it cannot be had.
 func (s *search) textOf(file string) string {
-	text, err := s.finder.workspace.Text(filepath.Join(filepath.FromSlash(s.root), filepath.FromSlash(file)))
-	if err != nil {
-		return ""
+	text, read := s.texts[file]
+	if !read {
+		var err error
+		if text, err = s.finder.workspace.Text(filepath.Join(filepath.FromSlash(s.root), filepath.FromSlash(file))); err != nil {
+			text = ""
+		}
+		if s.texts == nil {
+			s.texts = map[string]string{}
+		}
+		s.texts[file] = text
 	}
 	return text
+}
+
+// factsOf is what a file of the folder yields, nil if it cannot be had or would take too long.
+func (s *search) factsOf(file string) *syntax.File {
+	facts, read := s.facts[file]
+	if !read {
+		if text := s.textOf(file); text != "" && len(text) <= longestExample {
+			facts, _ = syntax.Analyze(s.doc.Language, []byte(text)) // its only error is a text of 4 GB
+		}
+		if s.facts == nil {
+			s.facts = map[string]*syntax.File{}
+		}
+		s.facts[file] = facts
+	}
+	return facts
 }

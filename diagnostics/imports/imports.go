@@ -46,6 +46,8 @@ const (
 	// longestText is the longest text that is mended. Where an editor asks at every move of the
 	// cursor, parsing more than that would be felt.
 	longestText = 1 << 20
+	// longestExample is the longest file that is parsed to see how others import a name.
+	longestExample = 128 << 10
 )
 
 // Candidate is an import that would make a name known.

@@ -38,6 +38,9 @@ func (c *Core) Available() error {
 // Explain implements assist.Assistant.
 func (c *Core) Explain(ctx context.Context, p agent.Problem, emit func(text string) bool) (agent.Explanation, error) {
 	if c.Available() != nil {
+		if _, err := c.Learned(ctx); err != nil {
+			return agent.Explanation{}, err
+		}
 		if x, ok := c.Assistant(c, Assisting{}).ExplainImport(workspace.Question(ctx), p); ok {
 			emit(x.Text)
 			return x, nil
@@ -70,6 +73,10 @@ func (w *witness) Call(ctx context.Context, name string, args json.RawMessage) a
 
 // Fix implements assist.Assistant.
 func (c *Core) Fix(ctx context.Context, p agent.Problem) (agent.Proposal, error) {
+	// What other files import may need no model; what is not known yet is waited for, within a bound.
+	if _, err := c.Learned(ctx); err != nil {
+		return agent.Proposal{}, err
+	}
 	return c.Assistant(c, Assisting{formNow: c.form}).Fix(workspace.Question(ctx), p)
 }
 

@@ -160,6 +160,24 @@ func TestImportsAreOfferedWithoutAModel(t *testing.T) {
 	}
 }
 
+// A menu of many diagnostics looks imports up for some of them.
+func TestImportsOfAMenuAreBounded(t *testing.T) {
+	c := &core{}
+	asked := 0
+	c.imports = func(agent.Problem) []agent.Import {
+		asked++
+		return []agent.Import{{Proposal: agent.Proposal{Title: "Import x"}, What: "x"}}
+	}
+	e := edit(t, "vscode", c)
+	b := problemAt(t, e, "a.go")
+	for range 20 {
+		b.Diagnostics = append(b.Diagnostics, b.Diagnostics[0])
+	}
+	if actions(t, e, b, b.Cursor, b.Cursor); asked != 8 {
+		t.Errorf("imports were looked up %d times, want 8", asked)
+	}
+}
+
 func TestActionsSayWhyTheyCannotBeDone(t *testing.T) {
 	c := &core{assistant: assistant{unavailable: errors.New("Ollama does not answer; start it")}}
 	e := edit(t, "vscode", c)

@@ -70,14 +70,19 @@ func (s *Service) CodeAction(ctx context.Context, params *protocol.CodeActionPar
 		}
 	}
 	at := request{URI: string(s.host.Spelled(u)), Version: &doc.Version}
+	mended := 0
 	for _, d := range problems {
 		about := at
 		about.Range, about.Diagnostic = &d.Range, quoteDiagnostic(d)
 		message := oneLine(about.Diagnostic.Message, 60)
 		certain := false
-		for _, a := range s.importActions(ctx, doc, about, d, params.Context) {
-			certain = certain || a.isPreferred
-			offer(a)
+		if mended < mostMended {
+			imports := s.importActions(ctx, doc, about, d, params.Context)
+			for _, a := range imports {
+				certain = certain || a.isPreferred
+				offer(a)
+			}
+			mended += min(1, len(imports))
 		}
 		about.Do = doExplain
 		offer(action{title: "Explain: " + message, kind: protocol.CodeActionKindQuickFix, request: about, diagnostic: &d})
@@ -90,6 +95,10 @@ func (s *Service) CodeAction(ctx context.Context, params *protocol.CodeActionPar
 	}
 	return list, nil
 }
+
+// mostMended is for how many diagnostics of one menu imports are looked up: who selects a whole file
+// waits for all of them.
+const mostMended = 8
 
 // importActions are the imports that would make the name known that a diagnostic does not know. They
 // need no model.

@@ -104,8 +104,6 @@ func (script) what(d *document, g given) string {
 	return fmt.Sprintf("{ %s } from '%s'", g.name, module)
 }
 
-var exported = regexp.MustCompile(`(?m)^\s*export\b`)
-
 // declared are the files that export a declaration of the name.
 func (l script) declared(s *search) (ways []way) {
 	if s.unknown.isVague {
@@ -115,9 +113,8 @@ func (l script) declared(s *search) (ways []way) {
 		if d.Container != "" || lang.IsTest(d.file) || strings.HasSuffix(d.file, ".d.ts") {
 			continue
 		}
-		text := s.textOf(d.file)
 		named := regexp.MustCompile(`(?m)^\s*export\s+(?:declare\s+)?(?:async\s+)?(?:abstract\s+)?(?:const|let|var|function\*?|class|interface|type|enum)\s+` + regexp.QuoteMeta(s.unknown.name) + `\b`)
-		if !exported.MatchString(text) || !named.MatchString(text) {
+		if !named.MatchString(s.textOf(d.file)) {
 			continue
 		}
 		g := given{module: "/" + strings.TrimSuffix(d.file, path.Ext(d.file)), name: s.unknown.name}

@@ -52,6 +52,8 @@ type session struct {
 	cancel context.CancelFunc
 	count  atomic.Int32 // requests under way
 	over   atomic.Bool  // the client was refused: nothing more is read
+	// told is closed when the client was told that it was refused.
+	told chan struct{}
 
 	mu       sync.Mutex
 	greeting bool         // a hello was taken; guarded by mu
@@ -63,13 +65,13 @@ type session struct {
 }
 
 func (s *server) newSession(conn net.Conn) *session {
-	c := &session{server: s, conn: conn}
+	c := &session{server: s, conn: conn, told: make(chan struct{})}
 	c.base, c.cancel = context.WithCancel(s.base)
 	stream := wire.NewStream(conn, wire.Options{
 		Log: s.opts.Log, Strict: true, AnyFirst: true, MaxMessage: maxMessage, MaxUnread: maxUnread, Protocol: client.Protocol,
 		Ended: c.cancel, Rewrite: func(body []byte) []byte { return body },
 	})
-	c.rpc = jsonrpc2.NewConn(untilOver{stream, &c.over}, jsonrpc2.WithCodec(wire.Codec{}))
+	c.rpc = jsonrpc2.NewConn(&untilOver{Stream: stream, session: c}, jsonrpc2.WithCodec(wire.Codec{}))
 	c.client = protocol.ClientDispatcher(c.rpc)
 	c.guard = wire.Guard{
 		Base: c.base, Log: s.opts.Log, Admit: c.admit,
@@ -92,25 +94,56 @@ func (c *session) serve() {
 	<-c.rpc.Done()
 }
 
-// untilOver is a stream that ends before the next message when over says so. What was
-// answered by then goes out.
+// untilOver is a stream that ends before the next message where the client was refused, once
+// the refusal has gone out.
 type untilOver struct {
 	*wire.Stream
-	over *atomic.Bool
+	session *session
+	tell    sync.Once
 }
 
-func (u untilOver) ReadFrame(ctx context.Context) ([]byte, int64, error) {
-	if u.over.Load() {
+// ended waits for the refusal, if there is one, and answers whether there is.
+func (u *untilOver) ended(ctx context.Context) bool {
+	if !u.session.over.Load() {
+		return false
+	}
+	select {
+	case <-u.session.told:
+	case <-u.session.base.Done():
+	case <-ctx.Done():
+	}
+	return true
+}
+
+func (u *untilOver) ReadFrame(ctx context.Context) ([]byte, int64, error) {
+	if u.ended(ctx) {
 		return nil, 0, io.EOF
 	}
 	return u.Stream.ReadFrame(ctx)
 }
 
-func (u untilOver) Read(ctx context.Context) (jsonrpc2.Message, int64, error) {
-	if u.over.Load() {
+func (u *untilOver) Read(ctx context.Context) (jsonrpc2.Message, int64, error) {
+	if u.ended(ctx) {
 		return nil, 0, io.EOF
 	}
 	return u.Stream.Read(ctx)
+}
+
+func (u *untilOver) Write(ctx context.Context, msg jsonrpc2.Message) (int64, error) {
+	defer u.written()
+	return u.Stream.Write(ctx, msg)
+}
+
+func (u *untilOver) WriteFrame(ctx context.Context, body []byte) (int64, error) {
+	defer u.written()
+	return u.Stream.WriteFrame(ctx, body)
+}
+
+// written notes that the refusal has gone out, which is all that is written before hello.
+func (u *untilOver) written() {
+	if u.session.over.Load() {
+		u.tell.Do(func() { close(u.session.told) })
+	}
 }
 
 // own are the requests that only a service has; the rest is of lsp/search.

@@ -8,7 +8,7 @@
 ;; window of its own as a diff, with the reason and what it rests on, once
 ;; nothing was typed for a while.  The window is not selected: no key that was
 ;; meant for something else can answer there.  It begins so that changed lines are
-;; on the screen, and no change is made before each of its lines was.
+;; on the screen, and no change is made before each of its lines was, to its end.
 
 ;;; Code:
 
@@ -63,7 +63,8 @@ has them, :connection, to the server, and :buffer once it is shown.")
   "Where the changed lines of a change begin and end, in order.")
 
 (defvar-local quarry--unseen nil
-  "Those of `quarry--changed' that were never on the screen.")
+  "The parts of `quarry--changed' that were never on the screen, in order.
+Of a line that is longer than the window, a part may be left.")
 
 (defun quarry--changed-lines ()
   "Where the changed lines of the diff in this buffer begin and end."
@@ -76,6 +77,17 @@ has them, :connection, to the server, and :buffer once it is shown.")
         (forward-line)))
     (nreverse lines)))
 
+(defun quarry--mark-rows (lines)
+  "Have each row of LINES begin with its line's sign, however many rows it has."
+  (pcase-dolist (`(,beg . ,end) lines)
+    (put-text-property beg end 'wrap-prefix (buffer-substring-no-properties beg (1+ beg)))))
+
+(defun quarry--whole-lines ()
+  "Have the window show each line to its end, in as many rows as it takes."
+  (setq-local truncate-lines nil truncate-partial-width-windows nil
+              buffer-invisibility-spec nil) ; whatever folds other diffs
+  (set-window-hscroll nil 0))
+
 (defun quarry--bottom (start)
   "The end of what fits into the selected window from START on."
   (save-excursion
@@ -83,22 +95,26 @@ has them, :connection, to the server, and :buffer once it is shown.")
     (vertical-motion (floor (window-screen-lines)))
     (point)))
 
+(defun quarry--without (parts top bottom)
+  "What is left of PARTS of a buffer without that from TOP to BOTTOM."
+  (seq-mapcat (pcase-lambda (`(,beg . ,end))
+                (append (and (< beg top) (list (cons beg (min end top))))
+                        (and (< bottom end) (list (cons (max beg bottom) end)))))
+              parts))
+
 (defun quarry--look ()
-  "Note which changed lines are on the screen, as a command begins."
+  "Note what of the changed lines is on the screen, as a command begins."
   (dolist (p quarry--proposals)
     (dolist (window (and (buffer-live-p (plist-get p :buffer)) (get-buffer-window-list (plist-get p :buffer) nil 'visible)))
       (with-selected-window window
-        (let* ((top (window-start)) (bottom (quarry--bottom top)))
-          (setq quarry--unseen (seq-remove (pcase-lambda (`(,beg . ,end))
-                                             ;; One line may have more rows than the window.
-                                             (or (= beg top) (and (> beg top) (< end bottom))))
-                                           quarry--unseen)))))))
+        (unless (or truncate-lines (> (window-hscroll) 0)) ; then lines are cut
+          (setq quarry--unseen (quarry--without quarry--unseen (window-start) (quarry--bottom (window-start)))))))))
 
 (defun quarry--change-header (p keys)
   "What stands above the change P: KEYS, what stands below, and what it is for.
 That is its reason where the window does not show it."
   (let* ((bottom (quarry--bottom (window-start)))
-         (below (seq-count (pcase-lambda (`(,_ . ,end)) (>= end bottom)) quarry--changed)))
+         (below (seq-count (pcase-lambda (`(,_ . ,end)) (> end bottom)) quarry--changed)))
     (quarry--literal
      (concat keys
              (and (> below 0) (format "   %d changed line%s below" below (if (= below 1) "" "s")))
@@ -107,17 +123,19 @@ That is its reason where the window does not show it."
 
 (defun quarry--reveal (buffer)
   "Show the first changed lines of BUFFER that were not seen.
-What stands above them is shown as far as there is room."
+What stands above them is shown as far as there is room; of a line that is
+longer than the window, the rest is shown."
   (when-let* ((window (or (get-buffer-window buffer 'visible)
                           (display-buffer buffer '(nil (inhibit-same-window . t))))))
     (with-selected-window window
+      (quarry--whole-lines)
       (let ((height (window-height)) (all (window-height (frame-root-window))))
         (fit-window-to-buffer nil (max height (/ all 2) (min 16 (- all 7))) height))
       (pcase-let* ((`((,beg . ,end) ,next) (take 2 quarry--unseen))
                    ;; A line and what takes its place.
                    (last (if (and end (eql (car next) (1+ end))) (cdr next) end))
                    (hunk (and beg (save-excursion (goto-char beg) (re-search-backward "^@@" nil t) (point))))
-                   (start (and beg (or (seq-find (lambda (start) (< last (quarry--bottom start))) (list (point-min) hunk)) beg))))
+                   (start (and beg (or (seq-find (lambda (start) (<= last (quarry--bottom start))) (list (point-min) hunk)) beg))))
         (when start
           (set-window-start nil start)
           (set-window-point nil start))))))
@@ -133,8 +151,8 @@ What stands above them is shown as far as there is room."
           (insert (replace-regexp-in-string "^" " " (string-trim text)) "\n"))
         (insert "\n" (string-trim-right (plist-get p :diff)) "\n")
         (goto-char (point-min))
+        (quarry--mark-rows (quarry--changed-lines))
         (quarry-change-mode)
-        (setq-local truncate-lines nil truncate-partial-width-windows nil) ; no changed line is cut
         (setq quarry--changed (quarry--changed-lines)
               quarry--unseen quarry--changed
               header-line-format

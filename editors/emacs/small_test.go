@@ -3,6 +3,9 @@
 package emacs_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -30,13 +33,17 @@ func TestFixIn80By24(t *testing.T) {
 	}
 }
 
-// proposes has the command propose, which shows a change of two files, and says what was decided of it.
-const proposes = `
+// noServer says what was decided of a change that no server proposed.
+const noServer = `
+(setq quarry--hasty 0) ; which another test is about
+(fset 'quarry--alive-p #'always)
+(fset 'quarry--request (lambda (_connection _method params _done) (message "decided %S" params)))
+`
+
+// proposes has the command propose, which shows a change of two files.
+const proposes = noServer + `
 (defun propose ()
   (interactive)
-  (setq quarry--hasty 0) ; which another test is about
-  (fset 'quarry--alive-p #'always)
-  (fset 'quarry--request (lambda (_connection _method params _done) (message "decided %S" params)))
   (let ((lines (lambda (sign from to) (mapconcat (lambda (n) (format "%s%d is changed\n" sign n)) (number-sequence from to)))))
     (quarry--propose
      (list :id "1" :title "Fix" :reason (concat "Because of much" (string-join (make-list 20 "\nthat is long"))) :basis "Confidence: high."
@@ -63,4 +70,81 @@ func TestNoChangeIsAppliedUnseen(t *testing.T) {
 		s.Press("C-c", "q", "a")
 	}
 	s.WaitForText(`decided (:id "1" :apply t)`)
+}
+
+// longLines are changed ones whose words are all different, a mark of what was on the screen.
+func longLines() (lines []string) {
+	words := func(sign, format string, n int, end string) string {
+		line := sign
+		for i := range n {
+			line += fmt.Sprintf(format, i)
+		}
+		return line + end
+	}
+	return []string{
+		words("-", "a%03d ", 80, "safe()"), words("+", "b%03d ", 80, "launch()"),
+		words("-", "c%03d ", 400, "calm()"), words("+", "d%03d ", 400, "crash()"),
+		words("-", "字%02d宽", 90, "读()"), words("+", "词%02d宽", 90, "写()"),
+		words("-", "\tt%02d", 70, "wait()"), words("+", "\tu%02d", 70, "wipe()"),
+	}
+}
+
+var word = regexp.MustCompile(`\pL\d+宽?|\pL+\(\)`)
+
+// shownRows are those of the change, as they are on the screen.
+func shownRows(screen editortest.Screen) string {
+	_, rows, _ := strings.Cut(screen.String(), changeKeys)
+	_, rows, _ = strings.Cut(rows, "\n")
+	rows, _, _ = strings.Cut(rows, "\n-UU")
+	return rows + "\n"
+}
+
+// A line that is longer than its row, or than the window, is on the screen to its end before the change is made.
+func TestNoLineIsAppliedWhoseEndIsUnseen(t *testing.T) {
+	diff := "--- a/x\n+++ b/x\n@@ -1,15 +1,12 @@\n"
+	for i, line := range longLines() {
+		diff += line + "\n"
+		if i%2 == 1 {
+			diff += strings.Repeat(" kept\n", 20)
+		}
+	}
+	quoted, err := json.Marshal(diff) // Lisp reads these strings as JSON does
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := start(t, editor{file: "letter.txt", text: "dear reader\n", line: 1, columns: 80, rows: 24, init: configuration(t, "elisp") + noServer + fmt.Sprintf(`
+(defun propose ()
+  (interactive)
+  (quarry--propose (list :id "1" :title "Fix" :reason "Because." :basis "Confidence: high." :diff %s :connection 'here :buffer nil :sent nil)))
+`, quoted)})
+	s.WaitForText("dear reader")
+	s.Press("M-x")
+	s.WaitForText("M-x")
+	s.Type("propose\n")
+	s.WaitForText(changeKeys)
+	var shown strings.Builder
+	for page := 0; ; page++ {
+		before := shownRows(s.Screen())
+		shown.WriteString(before)
+		if page == 1 { // cut by the user, no line counts as seen that is not on the screen
+			s.Press("C-x", "o", "C-x", "x", "t")
+			s.WaitFor("lines that are cut", func(screen editortest.Screen) bool { return shownRows(screen) != before })
+		}
+		s.Press("C-c", "q", "a")
+		screen := s.WaitFor("the next rows, or the end", func(screen editortest.Screen) bool {
+			return screen.Contains("decided") || screen.Contains("look and answer again") && shownRows(screen) != before
+		})
+		if screen.Contains("decided") {
+			break
+		}
+	}
+	rows := regexp.MustCompile(` ?\\\n[-+]`).ReplaceAllString(shown.String(), "")
+	for _, line := range longLines() {
+		for _, w := range word.FindAllString(line, -1) {
+			if !strings.Contains(rows, w) {
+				t.Errorf("%s of %.12q... was never on the screen:\n%s", w, line, rows)
+				break
+			}
+		}
+	}
 }

@@ -189,23 +189,33 @@ func (c *ollama) download(ctx context.Context, name string, report Progress) err
 	done, total := map[string]int64{}, map[string]int64{}
 	var doneAll, totalAll int64
 	finished := false
-	err := c.api.Pull(ctx, &api.PullRequest{Model: name}, func(p api.ProgressResponse) error {
-		finished = finished || p.Status == "success"
-		if p.Digest == "" {
-			return nil
-		}
-		doneAll += p.Completed - done[p.Digest]
-		totalAll += p.Total - total[p.Digest]
-		done[p.Digest], total[p.Digest] = p.Completed, p.Total
-		if len(total) > mostFiles {
-			return &problem{
-				kind: ErrServer, what: fmt.Sprintf("%s is no Ollama", c.endpoint.Host),
-				fix: "check the address, it has more files for " + name + " than a model has",
+	ask := func() error {
+		return c.api.Pull(ctx, &api.PullRequest{Model: name}, func(p api.ProgressResponse) error {
+			finished = finished || p.Status == "success"
+			if p.Digest == "" {
+				return nil
 			}
+			doneAll += p.Completed - done[p.Digest]
+			totalAll += p.Total - total[p.Digest]
+			done[p.Digest], total[p.Digest] = p.Completed, p.Total
+			if len(total) > mostFiles {
+				return &problem{
+					kind: ErrServer, what: fmt.Sprintf("%s is no Ollama", c.endpoint.Host),
+					fix: "check the address, it has more files for " + name + " than a model has",
+				}
+			}
+			report(p.Digest, doneAll, totalAll)
+			return nil
+		})
+	}
+	err := ask()
+	for again := 0; again < mostJoined && ctx.Err() == nil && joinedEnded(err); again++ {
+		select {
+		case <-ctx.Done():
+		case <-time.After(untilEnded):
+			err = ask()
 		}
-		report(p.Digest, doneAll, totalAll)
-		return nil
-	})
+	}
 	if err != nil {
 		return fmt.Errorf("download %s: %w", name, c.explainPull(err, name))
 	}
@@ -213,6 +223,18 @@ func (c *ollama) download(ctx context.Context, name string, report Progress) err
 		return fmt.Errorf("download %s: %w", name, c.brokeOff(nil))
 	}
 	return nil
+}
+
+// Ollama lets a pull join the download of a file that is on its way. Where the user has just ended that one, and it is not gone yet, the
+// new pull fails with the end of the old one, which is over in milliseconds.
+const (
+	untilEnded = 100 * time.Millisecond
+	mostJoined = 10
+)
+
+// joinedEnded is whether a pull failed with the end of another, which the error line in its answer says.
+func joinedEnded(err error) bool {
+	return err != nil && err.Error() == context.Canceled.Error()
 }
 
 // explainPull is explain for what keeps Ollama itself from downloading, which it says in its own words.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"quarry/model"
@@ -402,13 +403,40 @@ func TestFindUnfinished(t *testing.T) {
 	}
 }
 
+// Who pulls again just after they ended a pull joins what is left of that in Ollama, and fails with its end: Ollama is asked once more.
+func TestPullAfterOneThatWasEnded(t *testing.T) {
+	var asked atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/api/pull" {
+			fmt.Fprint(w, `{"models": []}`)
+			return
+		}
+		fmt.Fprintln(w, `{"status": "pulling 1", "digest": "sha256:1", "total": 10, "completed": 5}`)
+		if asked.Add(1) < 3 {
+			fmt.Fprintln(w, `{"error": "context canceled"}`)
+			return
+		}
+		fmt.Fprintln(w, `{"status": "success"}`)
+	}))
+	defer server.Close()
+	far := func(_ string, done, total int64) {
+		if done != 5 || total != 10 {
+			t.Errorf("%d of %d", done, total)
+		}
+	}
+	if err := library(t, server.URL).Pull(t.Context(), "some:1b", far, taken); err != nil || asked.Load() != 3 {
+		t.Errorf("asked %d times: %v", asked.Load(), err)
+	}
+}
+
 // What keeps Ollama from downloading is said with what helps, not only in its words.
 func TestPullSaysWhatHelps(t *testing.T) {
 	for said, want := range map[string]string{
 		`pull model manifest: file does not exist`: "Ollama's library has no such model: look for its name",
 		`pull model manifest: Get \"https://registry.ollama.ai/v2/x\": dial tcp: lookup registry.ollama.ai: no such host`: "Ollama cannot reach the model's library: check the network",
 		`write /models/blobs/sha256-00-partial: no space left on device`:                                                  "Ollama's disk is full: make room",
-		`something else`: "Ollama failed: see the output of `ollama serve` (something else)",
+		`context canceled`: "Ollama failed: see the output of `ollama serve` (context canceled)",
+		`something else`:   "Ollama failed: see the output of `ollama serve` (something else)",
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/api/pull" {

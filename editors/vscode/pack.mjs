@@ -1,5 +1,8 @@
 // Packs the extension that is built, into dist/quarry.vsix or the file that it is told. Where the environment's SITE is the address of the repository's page, the package names it, and the links
 // of its README lead there: a store shows the README alone.
+//
+// The changed text of a diff has a language of its own (src/proposals.ts), of which package.json has the defaults. Here it gets one more for
+// each language of colours.json, coloured as that: these are of no other use, and VS Code has no shorter way to say so.
 
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +22,18 @@ if (site) {
 const folder = join('dist', 'package');
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
-for (const file of manifest.files) {
+const colours = Object.entries(JSON.parse(readFileSync('colours.json', 'utf8')));
+const { languages, configurationDefaults } = manifest.contributes;
+const [{ id: plain }] = languages;
+mkdirSync(join(folder, 'colours'));
+manifest.contributes.grammars = colours.map(([language, scope]) => {
+  const grammar = { language: `${plain}-${language}`, scopeName: `${plain}.${scope}`, path: `./colours/${language}.json` };
+  writeFileSync(join(folder, grammar.path), JSON.stringify({ scopeName: grammar.scopeName, patterns: [{ include: scope }] }));
+  languages.push({ id: grammar.language, aliases: [] });
+  return grammar;
+});
+manifest.contributes.configurationDefaults = Object.fromEntries(languages.map(({ id }) => [`[${id}]`, configurationDefaults[`[${plain}]`]]));
+for (const file of manifest.files.filter((name) => name !== 'colours')) {
   if (file === 'LICENCES.txt') {
     writeFileSync(join(folder, file), licences());
   } else {

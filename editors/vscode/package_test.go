@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/index/lang"
 	"quarry/lsp/settings"
 )
 
@@ -104,6 +105,28 @@ func TestManifest(t *testing.T) {
 	for _, file := range files {
 		if _, err := os.Stat(file); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestColours: colours.json knows each of its languages by quarry's name, which is VS Code's, and names the scope of a grammar.
+func TestColours(t *testing.T) {
+	raw, err := os.ReadFile("colours.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var scopes map[string]string
+	if err := json.Unmarshal(raw, &scopes); err != nil {
+		t.Fatal(err)
+	}
+	for id, scope := range scopes {
+		if lang.Of(id).ID != id || !regexp.MustCompile(`^(source|text)(\.\w+)+$`).MatchString(scope) {
+			t.Errorf("%s: %s", id, scope)
+		}
+	}
+	for _, id := range []string{"c", "cpp", "csharp", "go", "java", "javascript", "javascriptreact", "php", "python", "ruby", "rust", "shellscript", "typescript", "typescriptreact"} {
+		if scopes[id] == "" {
+			t.Errorf("%s has no colours", id)
 		}
 	}
 }

@@ -204,6 +204,52 @@ func TestTypingThroughAProposal(t *testing.T) {
 	}
 }
 
+// TestNothingIsAppliedUnseen has a change proposed that the window does not show as a whole, as test/unseen.mjs says.
+func TestNothingIsAppliedUnseen(t *testing.T) {
+	var words []string
+	line := func(sign string, n int) (text string) {
+		for i := range n {
+			word := fmt.Sprintf("%s%02d", sign, i)
+			words = append(words, word)
+			text += word + " "
+		}
+		return text
+	}
+	lines := func(sign string, n int) (text string) {
+		for range n {
+			text += "# " + line(fmt.Sprintf("%s%02dx", sign, len(words)), 1) + "\n"
+		}
+		return text
+	}
+	old, added := line("o", 25), line("a", 25)
+	head, long, tail := lines("h", 3), lines("r", 40), lines("t", 2)
+	tall := "# " + line("w", 200) + "\n"
+	blank := strings.Repeat("\n", 30)
+	before := head + "def purge(n):\n    if n:\n        wipe_all(n)\n    return [] # " + old + "safe()\n" + blank + "def wipe(n):\n" + long + "    return n\n" + blank + "x = 1\n" + tall + "y = 2\n" + tail
+	after := "def purge(n):\n    if n:\n    wipe_all(n)\n    return [] # " + added + "launch()\n" + blank + "def wipe(n):\n    return n\n" + blank + "x = 1\ny = 2\n"
+	minus := func(text string) string {
+		return "-" + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n-") + "\n"
+	}
+	diff := "--- a/purge.py\n+++ b/purge.py\n@@\n" + minus(head) + " def purge(n):\n     if n:\n-        wipe_all(n)\n+    wipe_all(n)\n" +
+		"-    return [] # " + old + "safe()\n+    return [] # " + added + "launch()\n@@\n def wipe(n):\n" + minus(long) + "     return n\n@@\n x = 1\n" + minus(tall) + " y = 2\n" + minus(tail)
+	model := modeltest.NewServer(t)
+	model.Script(func(r modeltest.Request) modeltest.Answer {
+		if !strings.Contains(r.Prompt, "\nSimplify lines") {
+			return modeltest.Answer{}
+		}
+		return modeltest.Answer{Pieces: []string{"Less to read (purge.py:1-3).\n```diff\n" + diff + "```\n"}}
+	})
+	workspace := filepath.Join(t.TempDir(), "purge")
+	file := filepath.Join(workspace, "purge.py")
+	editortest.WriteFile(t, file, before)
+	codeServer := made(t)
+	words = append(words, "safe()", "launch()")
+	live(t, "unseen.mjs", codeServer, start(t, codeServer, workspace, model.URL), "QUARRY_WORDS="+strings.Join(words, " "))
+	if err := has(file, after); err != nil {
+		t.Error(err)
+	}
+}
+
 // has is an error unless a file has the text.
 func has(file, text string) error {
 	if got, err := os.ReadFile(file); err != nil || string(got) != text {

@@ -1,10 +1,11 @@
 // Changes that the server proposes. Each is shown as a diff beside the code, with the reason and what it rests on, and
-// applied only by a deliberate answer there. The diff never takes the focus and opens when nothing is typed, so that no key
-// that was meant for something else decides.
+// applied only by a deliberate answer there, once all that it changes was on the screen. The diff never takes the focus and
+// opens when nothing is typed, so that no key that was meant for something else decides.
 
 import * as vscode from 'vscode';
 import type { LanguageClient, StaticFeature } from 'vscode-languageclient/node';
 import { columnOf } from './assist';
+import { clearTo, rowsOf, runsOf, Unseen, type Part, type Run, type Side } from './seen';
 import { mayBeTyped, Typing } from './typing';
 import { inMessage } from './words';
 
@@ -14,6 +15,7 @@ interface Params {
   title: string;
   reason: string;
   basis: string;
+  diff: string;
   files: { uri: string; name: string; create: boolean; text: string }[];
 }
 
@@ -22,11 +24,34 @@ interface Proposal {
   params: Params;
   /** Takes what says why off the screen; there once the change is shown. */
   hide?: () => void;
+  /** The files as they are in the diffs, each there once its diff is. */
+  files: (Shown | undefined)[];
   /** Whether the server has been told, and has not answered yet. */
   sent?: boolean;
 }
 
+/** A file as its diff shows it. */
+interface Shown {
+  /** The code as it was. */
+  before: string;
+  runs: Run[];
+  unseen: Unseen;
+  /** The line that the user was taken to last, which is on the screen. */
+  went?: { side: Side; line: number };
+  /** Whether from there the user was told to scroll. */
+  scrolls?: boolean;
+}
+
 const scheme = 'quarry-change';
+
+/**
+ * The language of both sides of a diff. package.json and pack.mjs have VS Code's defaults for it, which hold nowhere else: a change of
+ * blanks alone is drawn, no line is hidden, below its row's end neither, and all of it is in one column.
+ */
+const language = 'quarry-change';
+
+/** How long something must be on the screen to be seen, in ms. */
+const glance = 300;
 
 /** Tells the server that changes are shown here. */
 export const showsProposals: StaticFeature = {
@@ -43,6 +68,9 @@ export class Proposals implements vscode.Disposable {
   /** Those that nobody has decided, the oldest first; only the first is shown. */
   private open: Proposal[] = [];
   private timer: NodeJS.Timeout | undefined;
+  private looking: NodeJS.Timeout | undefined;
+  /** Ends what is said for a while. */
+  private said: (() => void) | undefined;
   private readonly typing = new Typing();
   /** Says that a change waits, how to answer, and why, where messages are hidden: with Do Not Disturb, or after Escape. */
   private readonly waits = vscode.window.createStatusBarItem('quarry.change', vscode.StatusBarAlignment.Left, 10_000); // what has no room goes from the right
@@ -58,6 +86,8 @@ export class Proposals implements vscode.Disposable {
         this.typing.note();
       }
     }),
+    vscode.window.onDidChangeTextEditorVisibleRanges(({ textEditor }) => textEditor.document.uri.scheme === scheme && this.lookSoon()),
+    vscode.window.onDidChangeVisibleTextEditors(() => this.lookSoon()),
     vscode.window.tabGroups.onDidChangeTabs(({ closed }) => {
       const shown = this.shown();
       if (shown && closed.some((tab) => isOf(tab, shown.params.id))) {
@@ -75,7 +105,6 @@ export class Proposals implements vscode.Disposable {
   constructor() {
     this.waits.name = 'quarry: change';
     this.waits.command = 'quarry.vscode.whyChange';
-    this.waits.text = `$(diff) Change: ${keyOf('A')} applies, ${keyOf('D')} discards`;
   }
 
   /** Takes the proposals of a client that is not started yet. */
@@ -83,7 +112,7 @@ export class Proposals implements vscode.Disposable {
     client.registerFeature(showsProposals);
     client.onNotification('quarry/proposal', (params: Params) => {
       if (!this.open.some((p) => p.client === client && p.params.id === params.id)) { // else it is on the screen, or about to be
-        this.open.push({ client, params });
+        this.open.push({ client, params, files: [] });
         this.showNext();
       }
     });
@@ -97,6 +126,8 @@ export class Proposals implements vscode.Disposable {
 
   dispose(): void {
     clearTimeout(this.timer);
+    clearTimeout(this.looking);
+    this.said?.();
     this.subscriptions.forEach((s) => s.dispose());
   }
 
@@ -117,9 +148,94 @@ export class Proposals implements vscode.Disposable {
     }
     next.hide = ask(next.params, () => this.decide(next, false));
     this.waits.tooltip = `${next.params.title}\n\n${next.params.reason}\n\n${next.params.basis}`; // as text: a model wrote it
+    this.sayKeys(next);
     this.waits.show();
     this.note();
-    void this.show(next.params);
+    void this.show(next);
+  }
+
+  /** Says in the status bar what the keys do. */
+  private sayKeys(p: Proposal): void {
+    const left = placesLeft(p);
+    this.waits.text = left === 0
+      ? `$(diff) Change: ${keyOf('A')} applies, ${keyOf('D')} discards`
+      : `$(diff) Change, places not seen: ${left}. ${keyOf('A')} shows more, ${keyOf('D')} discards`;
+  }
+
+  /** Looks once the diff has rested: what was passed by is not seen. */
+  private lookSoon(): void {
+    clearTimeout(this.looking);
+    this.looking = setTimeout(() => this.look(), glance);
+  }
+
+  /** Notes what of the change that is shown is on the screen. */
+  private look(): void {
+    const p = this.shown();
+    if (!p) {
+      return;
+    }
+    // The message has lines of some forty characters, with what it says of keys, and buttons; below it may be another of quarry's.
+    const covered = 5 + Math.ceil((p.params.reason.length + p.params.basis.length) / 30);
+    p.files.forEach((file, n) => {
+      for (const side of ['before', 'after'] as const) {
+        const editor = file && this.editorOf(p, n, side);
+        for (const range of editor?.visibleRanges ?? []) {
+          if (side === 'after' && file!.scrolls) {
+            file!.unseen.passed(range.start.line);
+          }
+          const part = shownPart(editor!.document, range, side, file!, covered);
+          if (part) {
+            file!.unseen.saw(side, part);
+          }
+        }
+      }
+    });
+    this.sayKeys(p);
+  }
+
+  /** The editor that shows a side of a file's diff now. */
+  private editorOf({ params: { id, files } }: Proposal, n: number, side: Side): vscode.TextEditor | undefined {
+    const uri = virtual(id, n, side, files[n].name).toString();
+    return vscode.window.visibleTextEditors.find((editor) => editor.document.uri.toString() === uri);
+  }
+
+  /** Goes to what was not on the screen yet. */
+  private async showMore(p: Proposal): Promise<void> {
+    const n = p.params.files.findIndex((_, i) => (p.files[i]?.unseen.count() ?? 1) > 0);
+    const file = p.files[n];
+    const next = file?.unseen.next();
+    if (!file || !next) {
+      this.say('Not applied: the change is about to open. Choose Apply again.');
+      return;
+    }
+    if (!this.editorOf(p, n, next.side)) {
+      await this.showFile(p.params, n);
+    }
+    const editor = this.editorOf(p, n, next.side);
+    if (editor && !(next.tall && file.scrolls)) {
+      const line = Math.floor(next.from);
+      const at = new vscode.Position(line, Math.round((next.from - line) * editor.document.lineAt(line).text.length));
+      editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.AtTop);
+      file.went = { side: next.side, line };
+    }
+    file.scrolls = next.tall;
+    this.lookSoon();
+    this.say(next.tall
+      ? 'Not applied: scroll through the removed lines. Then choose Apply again.'
+      : `Not applied: look and choose Apply again (places not seen: ${placesLeft(p)}).`);
+  }
+
+  /** Says something for a while, in place of what it said before: messages that pile up would hide the change. */
+  private say(text: string): void {
+    this.said?.();
+    void vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: text }, (progress) => new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, 5_000);
+      this.said = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      progress.report({ increment: 100 });
+    }));
   }
 
   /** Says in full why the change is proposed, also where messages are hidden. Nothing in it decides. */
@@ -145,21 +261,40 @@ export class Proposals implements vscode.Disposable {
     void vscode.commands.executeCommand('setContext', 'quarry.changeInView', this.inView());
   }
 
-  private async show({ id, title, files }: Params): Promise<void> {
-    const options = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true, preview: false };
+  private async show(p: Proposal): Promise<void> {
+    const { id, files, diff } = p.params;
+    const runs = runsOf(diff);
     for (const [n, file] of files.entries()) {
-      const before = file.create ? virtual(id, n, 'before', file.name) : vscode.Uri.parse(file.uri);
-      const name = file.name.split('/').pop();
-      await vscode.commands.executeCommand('vscode.diff', before, virtual(id, n, 'after', file.name), `${name}: ${title}`, options);
-      options.viewColumn = vscode.window.tabGroups.all.find((group) => group.tabs.some((tab) => isOf(tab, id)))?.viewColumn ?? options.viewColumn;
+      const before = file.create ? '' : (await vscode.workspace.openTextDocument(vscode.Uri.parse(file.uri))).getText();
+      const lines = file.text.split(/\r\n|\r|\n/).length;
+      const whole = { before: { line: 0, count: 0, rows: 0 }, after: { line: 0, count: lines, rows: 0 }, tall: false };
+      const its = runs.length === files.length ? runs[n] : [whole];
+      p.files[n] = { before, runs: its, unseen: new Unseen(its, lines) };
+      for (const side of ['before', 'after'] as const) {
+        const document = await vscode.workspace.openTextDocument(virtual(id, n, side, file.name));
+        const coloured = `${language}-${document.languageId}`;
+        await vscode.languages.setTextDocumentLanguage(document, (await vscode.languages.getLanguages()).includes(coloured) ? coloured : language);
+      }
+      await this.showFile(p.params, n);
+      if (!this.open.includes(p)) { // decided meanwhile
+        await close(p.params);
+        return;
+      }
     }
+  }
+
+  private async showFile({ id, title, files }: Params, n: number): Promise<void> {
+    const { name } = files[n];
+    const viewColumn = vscode.window.tabGroups.all.find((group) => group.tabs.some((tab) => isOf(tab, id)))?.viewColumn ?? vscode.ViewColumn.Beside;
+    await vscode.commands.executeCommand('vscode.diff', virtual(id, n, 'before', name), virtual(id, n, 'after', name), `${name.split('/').pop()}: ${title}`,
+      { viewColumn, preserveFocus: true, preview: false });
   }
 
   /** The text of a side of a diff. */
   private text(uri: vscode.Uri): string {
     const [id, n, side] = uri.path.split('/').slice(1);
-    const file = this.open.find((p) => p.params.id === id)?.params.files[Number(n)];
-    return side === 'after' && file ? file.text : '';
+    const p = this.open.find((each) => each.params.id === id);
+    return (side === 'after' ? p?.params.files[Number(n)].text : p?.files[Number(n)]?.before) ?? '';
   }
 
   private async apply(): Promise<void> {
@@ -168,7 +303,9 @@ export class Proposals implements vscode.Disposable {
       return;
     }
     const shown = this.shown();
-    if (shown) {
+    if (shown && placesLeft(shown) > 0) {
+      await this.showMore(shown);
+    } else if (shown) {
       await this.decide(shown, true);
     }
   }
@@ -229,7 +366,33 @@ async function close({ id, files }: Params): Promise<void> {
   }
 }
 
-function virtual(id: string, n: number, side: string, name: string): vscode.Uri {
+/** How many changed places were not on the screen, to their end, for long enough to be seen. */
+function placesLeft({ params, files }: Proposal): number {
+  return params.files.reduce((sum, _, n) => sum + (files[n]?.unseen.count() ?? 1), 0);
+}
+
+/**
+ * What the user sees of a side of a diff where VS Code says that a range of it is on the screen. Where the other side alone is, it names the
+ * one line that comes next: a line alone is on the screen if the user was taken to it.
+ */
+function shownPart(document: vscode.TextDocument, { start, end }: vscode.Range, side: Side, { runs, went }: Shown, covered: number): Part | undefined {
+  const length = (line: number) => document.lineAt(line).text.length;
+  const there = went?.side === side && went.line === start.line;
+  if (!there && start.line === end.line && start.character === 0 && end.character === length(end.line)) {
+    return undefined;
+  }
+  const place = ({ line, character }: vscode.Position, empty: number) => line + (length(line) > 0 ? character / length(line) : empty);
+  const other = side === 'before' ? 'after' : 'before';
+  const gap = (near: (first: number, end: number) => boolean) => runs.filter((run) => near(run[side].line, run[side].line + run[side].count))
+    .reduce((sum, run) => sum + run[other].rows, 0);
+  // What stands above the first line may be of the other side: as the diff says, or some lines off where several of them are alike. And of
+  // the code as it was the lines take a row each, and leave room where they take more in the column that is drawn.
+  const above = there ? 0 : gap((first, end) => first < start.line && start.line <= end + 3) + (start.line > 0 ? rowsOf(length(start.line - 1)) - 1 : 0);
+  const last = Math.max(clearTo(start.line, end.line, above, (line) => rowsOf(length(line)) + gap((first) => first === line), covered), there ? start.line : -1);
+  return last < start.line ? undefined : { from: place(start, 0), to: last < end.line ? last + 1 : place(end, 1) };
+}
+
+function virtual(id: string, n: number, side: Side, name: string): vscode.Uri {
   return vscode.Uri.from({ scheme, path: `/${id}/${n}/${side}/${name}` });
 }
 

@@ -1,7 +1,7 @@
 // A user has a problem explained and fixed, has code simplified, and asks a question, in VS Code in a real browser, by menus and by every key that
 // the README has. TypeScript's own service reports the problem; the Go test that runs this checks the file that was saved.
 
-import { applyFromTheOtherSide, applyInTheDiff, choose, chord, decide, decideByKeys, findInTheDiff, goToProblem, readWhy, seeChange } from './change.mjs';
+import { applyInTheDiff, choose, chord, decide, decideByKeys, findInTheDiff, goToProblem, readWhy, seeChange } from './change.mjs';
 import { command, openFile, picture, seeAnswer, seeLine, session } from './window.mjs';
 
 await session(async (page) => {
@@ -34,6 +34,7 @@ await session(async (page) => {
     }
   }
   await seeLine(page, 'n += item.Count;');
+  await page.locator('.statusbar-item', { hasText: 'Change: Alt+Q A applies, Alt+Q D discards' }).first().waitFor(); // all of it is seen
   await picture(page, 'vscode-change.png');
   await decide(page, false);
   await seeLine(page, 'n += item.Counts;');
@@ -53,7 +54,7 @@ await session(async (page) => {
     }
   }
   await picture(page, 'vscode-change-undisturbed.png');
-  await applyFromTheOtherSide(page);
+  await decideByKeys(page, 'a');
   await seeLine(page, 'n += item.Count;');
   await command(page, 'View: Focus First Editor Group');
   await page.keyboard.press('Control+Z');

@@ -32,7 +32,7 @@ export async function choose(page, title) {
 /** Waits until a change is shown. */
 export const seeChange = (page) => change(page).first().waitFor();
 
-const showsChange = async (page) => (await change(page).count()) > 0;
+export const showsChange = async (page) => (await change(page).count()) > 0;
 
 /**
  * Says yes or no to a change by the message about it, and once more where a keystroke was too near. The name of its button is no public
@@ -59,9 +59,10 @@ export async function decideByKeys(page, letter) {
 
 /**
  * Types a letter into the code, and answers by keys at once: the browser is handed all of them together. The answer does not
- * count, and the user is told so. On a machine so busy that it came late, and counted, it is tried once more.
+ * count, and the user is told so, which the page itself notes: the message may be gone before a look from here. On a machine so busy
+ * that the answer came late, and counted, or keys were lost, it is tried once more.
  *
- * @param again has another change proposed, and the focus in the code
+ * @param again has another change proposed, unless one is shown, and the focus in the code, which is as it was saved
  */
 export async function hurry(page, letter, refusal, again) {
   const keys = await page.context().newCDPSession(page);
@@ -72,16 +73,30 @@ export async function hurry(page, letter, refusal, again) {
   const alt = { key: 'Alt', code: 'AltLeft', windowsVirtualKeyCode: 18 };
   const events = [...press('x'), { type: 'rawKeyDown', ...alt, modifiers: 1 }, ...press('q', 1), { type: 'keyUp', ...alt }, ...press(letter)];
   for (let tries = 0; tries < 5; tries++) {
+    const told = page.evaluate(([text, ms]) => new Promise((resolve) => {
+      const has = () => [...document.querySelectorAll('.notification-list-item')].some((item) => item.textContent.includes(text));
+      const before = has();
+      const end = (outcome) => {
+        observer.disconnect();
+        clearTimeout(timer);
+        resolve(outcome);
+      };
+      const observer = new MutationObserver(() => {
+        if (!before && has()) {
+          end('refused');
+        } else if (!document.querySelector('.monaco-diff-editor')) {
+          end('counted');
+        }
+      });
+      const timer = setTimeout(() => end(before ? 'refused before' : 'lost'), ms);
+      observer.observe(document.body, { childList: true, subtree: true, characterData: true });
+    }), [refusal, 20_000]);
     await Promise.all(events.map((event) => keys.send('Input.dispatchKeyEvent', event)));
-    while (await showsChange(page)) {
-      if (await page.locator('.notification-list-item', { hasText: refusal }).count() > 0) {
-        await page.keyboard.press('Backspace'); // the letter
-        return;
-      }
-      await page.waitForTimeout(50);
-    }
-    await page.keyboard.press('Backspace');
+    const outcome = await told;
     await again();
+    if (outcome === 'refused') {
+      return;
+    }
   }
   throw new Error(`never told ${JSON.stringify(refusal)}`);
 }
@@ -126,18 +141,6 @@ export async function findInTheDiff(page, text) {
   await command(page, 'View: Focus First Editor Group');
 }
 
-/** Says yes by the same key from the side of the diff that has the code as it was, which a wide window shows. */
-export async function applyFromTheOtherSide(page) {
-  await seeChange(page);
-  const { width, height } = page.viewportSize();
-  await page.setViewportSize({ width: 2 * width, height });
-  await insist(page, async () => {
-    await page.locator('.monaco-diff-editor .editor.original .view-line').first().click({ timeout: 5_000 });
-    await page.keyboard.press('Control+Enter');
-  });
-  await page.setViewportSize({ width, height });
-}
-
 /** Reads why the change is proposed where messages are hidden: in the status bar, and in what a click there opens. */
 export async function readWhy(page) {
   const item = page.locator('.statusbar-item', { hasText: 'Change: Alt+Q A applies, Alt+Q D discards' }).first();
@@ -154,13 +157,13 @@ export async function readWhy(page) {
   return why;
 }
 
-/** Answers until the change is off the screen: an answer near to a keystroke does not count, and one may have ended it already. */
+/** Answers until the change is off the screen: an answer near to a keystroke does not count, nor one before all is seen, and one may have ended it already. */
 async function insist(page, answer) {
   for (let tries = 0; await showsChange(page); tries++) {
-    if (tries > 10) {
+    if (tries > 30) {
       throw new Error('the answer does not end the change');
     }
     await answer().catch(() => {}); // what it is about may have gone meanwhile
-    await change(page).first().waitFor({ state: 'hidden', timeout: 10_000 }).catch(() => {});
+    await change(page).first().waitFor({ state: 'hidden', timeout: 3_000 }).catch(() => {});
   }
 }

@@ -6,6 +6,7 @@ import test from 'node:test';
 import { look, short } from '../src/look.ts';
 import { effective } from '../src/layers.ts';
 import { onPath, serverPlaces } from '../src/onpath.ts';
+import { clearTo, runsOf, Unseen } from '../src/seen.ts';
 import { mayBeTyped, Typing } from '../src/typing.ts';
 import { inMessage } from '../src/words.ts';
 
@@ -24,6 +25,57 @@ test('an answer near to a keystroke does not count, and nothing is shown before 
   assert.equal(typing.toWait(), 0);
   typing.note();
   assert.equal(typing.toWait(), 1000);
+});
+
+test('the runs of a diff are those of its hunks, whatever their lines look like', () => {
+  const diff = '--- a/x\n+++ b/x\n@@ -1,4 +1,3 @@\n one\n--- a note\n-- b\n+++ c\n two\n@@ -9,0 +9,2 @@\n+a\n+b\n\\ No newline at end of file\n--- /dev/null\n+++ b/y\n@@ -0,0 +1 @@\n+new\n--- a/z\n+++ b/z\n@@ -5,2 +4,0 @@\n-'
+    + 'x'.repeat(480) + '\n-y\n';
+  const run = (before, removed, after, added, tall = false) => ({ before: { line: before, count: removed, rows: tall ? 18 : removed }, after: { line: after, count: added, rows: added }, tall });
+  assert.deepEqual(runsOf(diff), [[run(1, 2, 1, 1), run(9, 0, 8, 2)], [run(0, 0, 0, 1)], [run(4, 2, 4, 0, true)]]);
+});
+
+test('a change is seen when every part of its lines was', () => {
+  const runs = [{ before: { line: 3, count: 2 }, after: { line: 3, count: 1 }, tall: false }, { before: { line: 20, count: 0 }, after: { line: 19, count: 4 }, tall: false }];
+  const unseen = new Unseen(runs, 40);
+  assert.equal(unseen.count(), 2);
+  unseen.saw('after', { from: 0, to: 21.5 }); // to the middle of a long line
+  assert.deepEqual([unseen.count(), unseen.next()], [2, { side: 'before', from: 3 }]);
+  unseen.saw('before', { from: 3, to: 4 });
+  assert.equal(unseen.next().from, 4);
+  unseen.saw('before', { from: 4, to: 9 });
+  assert.deepEqual([unseen.count(), unseen.next()], [1, { side: 'after', from: 21.5 }]);
+  unseen.saw('after', { from: 22, to: 30 });
+  assert.deepEqual([unseen.count(), unseen.next().from], [1, 21.5]);
+  unseen.saw('after', { from: 21.5, to: 22 });
+  assert.deepEqual([unseen.count(), unseen.next()], [0, undefined]);
+});
+
+test('a removed line that is taller than the window is seen when what stands behind it is', () => {
+  const run = (line) => ({ before: { line, count: 2 }, after: { line, count: 0 }, tall: true });
+  const unseen = new Unseen([run(3)], 40);
+  unseen.saw('after', { from: 0, to: 3 });
+  unseen.saw('before', { from: 0, to: 9 });
+  assert.deepEqual([unseen.count(), unseen.next()], [1, { side: 'before', from: 3, tall: true }]);
+  unseen.passed(3);
+  assert.equal(unseen.count(), 1);
+  unseen.passed(4);
+  assert.deepEqual([unseen.count(), unseen.next()], [0, undefined]);
+  const seen = new Unseen([run(3)], 40);
+  seen.saw('before', { from: 3, to: 5 });
+  seen.saw('after', { from: 3, to: 4 });
+  assert.equal(seen.count(), 0);
+  const last = new Unseen([run(3)], 3); // nothing stands behind it
+  last.saw('before', { from: 3, to: 5 });
+  assert.equal(last.count(), 0);
+});
+
+test('what is below the message about a change is not seen', () => {
+  assert.equal(clearTo(10, 40, 0, () => 1, 8), 32, 'the message takes the last rows');
+  assert.equal(clearTo(10, 26, 0, () => 1, 8), 25, 'sixteen rows are surely above it');
+  assert.equal(clearTo(10, 26, 0, () => 4, 8), 18, 'of lines that take four rows each these are four');
+  assert.equal(clearTo(10, 12, 0, () => 4, 8), 12, 'all that there are');
+  assert.equal(clearTo(10, 12, 10, () => 4, 8), 10, 'ten rows are above them');
+  assert.equal(clearTo(10, 12, 100, () => 1, 8), 9, 'none is surely above it');
 });
 
 test('what grows by itself is not typed', () => {

@@ -1,0 +1,72 @@
+// A change that has more than the window shows: removed lines at the top and more of them than fit into the window, lines longer than the
+// window, and one that moves out of an `if` by its blanks alone. However often the user says yes, it is made only once every
+// word of its lines was on the screen, above the message about it; the Go test that runs this checks the file.
+
+import { chord, seeChange, showsChange } from './change.mjs';
+import { command, openFile, picture, seeLine, session } from './window.mjs';
+
+const words = process.env.QUARRY_WORDS.split(' ');
+
+/** The lines and the blanks before them that the user sees of the change, as signs of removed and added ones and what they say. */
+const rows = (page) => page.evaluate(() => {
+  const seen = [];
+  for (const row of document.querySelectorAll('.monaco-diff-editor .editor.modified .view-line')) {
+    const { left, top, bottom } = row.getBoundingClientRect();
+    const { right } = row.firstElementChild?.getBoundingClientRect() ?? { right: left };
+    const area = row.closest('.monaco-diff-editor').getBoundingClientRect();
+    const on = top >= area.top - 1 && bottom <= area.bottom + 1 && right <= area.right && document.elementFromPoint(Math.max(left, area.left + 90) + 5, (top + bottom) / 2)?.closest('.monaco-diff-editor');
+    if (on) {
+      seen.push((row.closest('.view-zones') ? '-' : ' ') + row.textContent.replaceAll('\u00a0', ' '));
+    }
+  }
+  return seen;
+});
+
+await session(async (page) => {
+  await openFile(page, 'purge.py');
+  await seeLine(page, 'def purge');
+  await page.locator('.view-line', { hasText: 'def purge' }).first().click();
+  await page.keyboard.press('Control+A');
+  await chord(page, 'r');
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: 'Simplify' }).first().click();
+  await seeChange(page);
+  await page.locator('.statusbar-item', { hasText: 'Alt+Q A shows more' }).first().waitFor();
+  await picture(page, 'vscode-unseen.png');
+
+  const seen = [];
+  const told = new Set();
+  for (let n = 0; await showsChange(page); n++) {
+    if (n > 40) {
+      throw new Error(`not applied, though all of this was seen:\n${seen.join('\n')}\nleft: ${await page.locator('.statusbar-item', { hasText: 'Change' }).first().textContent()}`);
+    }
+    await page.waitForTimeout(600); // longer than the glance of proposals.ts
+    seen.push(...await rows(page), '');
+    const scroll = await page.locator('.notification-list-item', { hasText: 'scroll through the removed lines' }).count() > 0;
+    if (scroll) {
+      told.add('scroll');
+      await page.mouse.move(950, 200);
+      await page.mouse.wheel(0, 100);
+      await page.waitForTimeout(600);
+      seen.push(...await rows(page), '');
+    }
+    await chord(page, 'a');
+    await page.locator('.monaco-diff-editor').first().waitFor({ state: 'hidden', timeout: 1_000 }).catch(() => {});
+    if (await page.locator('.notification-list-item', { hasText: 'Not applied: look and choose Apply again' }).count() > 0) {
+      told.add('look');
+    }
+  }
+  const missing = words.filter((word) => !seen.some((row) => row.includes(word)));
+  if (missing.length > 0) {
+    throw new Error(`applied, though ${missing} were never seen, but this:\n${seen.join('\n')}`);
+  }
+  for (const [sign, indent] of [['-', '        '], [' ', '    ']]) {
+    if (!seen.some((row) => row === `${sign}${indent}wipe_all(n)`)) {
+      throw new Error(`the line that moves is not drawn with ${indent.length} blanks:\n${seen.join('\n')}`);
+    }
+  }
+  if (told.size < 2) {
+    throw new Error(`told only ${[...told]}, where this was seen:\n${seen.join('\n')}`);
+  }
+  await command(page, 'File: Save All');
+  await page.locator('.tab.dirty').first().waitFor({ state: 'hidden' });
+}, async (page) => (await page.locator('.notification-list-item').allTextContents()).join('\n'));

@@ -127,6 +127,32 @@ func TestAsk(t *testing.T) {
 	p.waitForWindows("shelf.go")
 }
 
+// From a window without a file, such as that of the quickfix list, quarry is asked too; where none runs, that is said.
+func TestAskFromTheQuickfixWindow(t *testing.T) {
+	p := openShop(t, answer)
+	p.Type(":copen\n:QuarryAsk how are totals made?\n")
+	p.WaitForText("adds every Count")
+	p.waitForEcho("&buftype", "quickfix")
+	p.Type(":QuarryStatus\n")
+	p.WaitForText("granite4:micro")
+	p.Type(":only\n:QuarryAsk how is the total of items made?\n") // whose window before is gone
+	p.WaitForText("# how is the total of items made?")
+	p.Type(":wincmd p\n:enew\n:QuarryAsk what now?\n")
+	p.WaitForText("quarry: not running in this buffer; see :checkhealth quarry")
+}
+
+// In a narrow window the corner still says which key ends what goes on.
+func TestProgressInANarrowWindow(t *testing.T) {
+	gate := make(chan struct{})
+	defer close(gate)
+	p := openShopWaiting(t, answer, gate)
+	p.Type(":set columns=50\n:QuarryAsk how are the totals of all the items of a shelf made?\n")
+	screen := p.WaitForText("… · ")
+	if !screen.Contains("· C-c ends it") || !screen.Contains(" Ask: h") {
+		t.Errorf("the corner is cut:\n%s", screen.Framed())
+	}
+}
+
 // While the model is at it the corner says so, and one key ends it.
 func TestProgressAndStop(t *testing.T) {
 	gate := make(chan struct{})

@@ -161,6 +161,7 @@ func TestNoChangeIsAppliedThatLooksOtherwise(t *testing.T) {
 	p.WaitForText("--- do not remove")
 	p.Press("F5", "g", "a")
 	p.waitForNoChange()
+	p.WaitFor("no word of the refusal", func(s editortest.Screen) bool { return !s.Contains("not applied") })
 	p.Type(":set lines=24\n:wall\n")
 	p.WaitForFile(filepath.Join(p.workspace, "calc.lua"), strings.Replace(lua, notes, "", 1))
 }

@@ -12,15 +12,6 @@ local kinds = {
   { 'free', 'Something else…' },
 }
 
----@return vim.lsp.Client?
-local function client_of(bufnr)
-  local client = require('quarry.status').client_of(bufnr)
-  if not client then
-    vim.notify('quarry: not running in this buffer; see :checkhealth quarry', vim.log.levels.WARN)
-  end
-  return client
-end
-
 --- A place in the server's terms.
 ---@param line integer 0-based
 ---@param col integer 0-based, in bytes
@@ -50,7 +41,7 @@ end
 ---@param command string
 local function on_diagnostic(command)
   local bufnr = vim.api.nvim_get_current_buf()
-  local client = client_of(bufnr)
+  local client = require('quarry.status').meant()
   if not client then
     return
   end
@@ -98,7 +89,7 @@ end
 ---@param goal string
 function M.refactor(first, last, goal)
   local bufnr = vim.api.nvim_get_current_buf()
-  local client = client_of(bufnr)
+  local client = require('quarry.status').meant()
   if not client then
     return
   elseif not client.attached_buffers[bufnr] then
@@ -142,7 +133,7 @@ end
 ---@param last? integer
 function M.ask(question, first, last)
   local bufnr = vim.api.nvim_get_current_buf()
-  local client = client_of(bufnr)
+  local client = require('quarry.status').meant()
   if not client then
     return
   end

@@ -20,9 +20,8 @@ local commands = {
 ---@param what string 'list' and so on
 ---@param arguments? string[] a model's name, for import a file and a name
 function M.run(what, arguments)
-  local client = require('quarry.status').client_of(0)
+  local client = require('quarry.status').meant()
   if not client then
-    vim.notify('quarry: not running in this buffer; see :checkhealth quarry', vim.log.levels.WARN)
     return
   end
   if not commands[what] then

@@ -20,13 +20,26 @@ local function hide()
   end
 end
 
+---@param text string
+---@param room integer in cells
+---@return string
+local function cut(text, room)
+  if api.nvim_strwidth(text) <= room then
+    return text
+  end
+  while api.nvim_strwidth(text) > room - 1 do
+    text = vim.fn.strcharpart(text, 0, vim.fn.strcharlen(text) - 1)
+  end
+  return text .. '…'
+end
+
 local function show()
   local token = next(running)
   if not token or require('quarry.proposal').waits() then -- the change says itself what ends it
     return hide()
   end
   local job = running[token]
-  local text = (' %s · %s · %s '):format(job.title, job.message, mapped and 'C-c ends it' or ':QuarryStop ends it')
+  local rest = (' · %s · %s '):format(job.message, mapped and 'C-c ends it' or ':QuarryStop ends it')
   if not mapped and vim.fn.maparg('<C-c>', 'n') == '' then
     vim.keymap.set('n', '<C-c>', function()
       M.stop()
@@ -34,10 +47,9 @@ local function show()
     mapped = true
     return show()
   end
-  local room = vim.o.columns - 2
-  if api.nvim_strwidth(text) > room then
-    text = vim.fn.strcharpart(text, 0, room - 1) .. '…'
-  end
+  -- The title is the user's own words, or known to them; what is done and the key that ends it are not.
+  local text = cut(' ' .. job.title, math.max(vim.o.columns - 2 - api.nvim_strwidth(rest), 8)) .. rest
+  text = cut(text, vim.o.columns - 2)
   if window and api.nvim_win_is_valid(window) and api.nvim_win_get_tabpage(window) ~= api.nvim_get_current_tabpage() then
     api.nvim_win_close(window, true)
   end

@@ -34,6 +34,7 @@ local open = {}
 local namespace = api.nvim_create_namespace('quarry.proposal')
 local timer ---@type uv.uv_timer_t?
 local hint ---@type integer? the window that says that something waits
+local refusal = false -- whether the last line says that an answer did not count
 --- When the last key was typed, when the one before it, and how many there were since the first proposal came.
 local last, before, count = 0, 0, 0
 
@@ -125,7 +126,10 @@ local function decide(p, apply)
     end
     if message ~= '' then
       tell(message)
+    elseif refusal then
+      api.nvim_echo({ { '' } }, false, {}) -- else "not applied" stands below what was applied
     end
+    refusal = false
   end)
 end
 
@@ -136,6 +140,7 @@ end
 local function calmly(keys_of, done, act)
   local function refuse()
     tell(('not %s: a key came close to %s; press %s again'):format(done, keys_of, keys_of))
+    refusal = true
   end
   if M.now() - before < 2 * HASTY then
     refuse()
@@ -195,6 +200,7 @@ local function apply(p)
   end)
   look(p)
   tell(('not applied: look and press ga again (unseen: %d)'):format(count))
+  refusal = true
 end
 
 --- A line as rows of the window if it takes many: one that is longer than the window would never be seen to its end, and

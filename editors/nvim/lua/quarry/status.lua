@@ -37,6 +37,19 @@ function M.client_of(bufnr)
     or require('quarry.proposal').client_of(bufnr)
 end
 
+--- The server that the user means in the window they are in: in one that has no file of it, such as that of the quickfix list, the one of
+--- the window they came from, or else any. Says so where none runs.
+---@return vim.lsp.Client?
+function M.meant()
+  local from = vim.fn.win_getid(vim.fn.winnr('#'))
+  local client = M.client_of(0)
+    or vim.bo.buftype ~= '' and (from ~= 0 and M.client_of(vim.api.nvim_win_get_buf(from)) or vim.lsp.get_clients({ name = 'quarry' })[1])
+  if not client then
+    vim.notify('quarry: not running in this buffer; see :checkhealth quarry', vim.log.levels.WARN)
+  end
+  return client or nil
+end
+
 --- The note of the server of a buffer.
 ---@param bufnr? integer
 ---@return quarry.Note?, vim.lsp.Client?
@@ -56,9 +69,9 @@ end
 
 --- Show how quarry is, and choose what to do about it.
 function M.show()
-  local note, client = M.of()
+  local client = M.meant()
+  local note = client and notes[client.id]
   if not note or not client then
-    vim.notify('quarry: not running in this buffer; see :checkhealth quarry', vim.log.levels.WARN)
     return
   end
   if #note.remedies == 0 then

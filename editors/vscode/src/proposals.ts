@@ -220,9 +220,11 @@ export class Proposals implements vscode.Disposable {
     }
     file.scrolls = next.tall;
     this.lookSoon();
-    this.say(next.tall
-      ? 'Not applied: scroll through the removed lines. Then choose Apply again.'
-      : `Not applied: look and choose Apply again (places not seen: ${placesLeft(p)}).`);
+    if (next.tall) {
+      this.say('Not applied: scroll down, then choose Apply again (a removed line is longer than the window).');
+    } else {
+      this.say(`Not applied: look and choose Apply again (places not seen: ${placesLeft(p)}).`);
+    }
   }
 
   /** Says something for a while, in place of what it said before: messages that pile up would hide the change. */

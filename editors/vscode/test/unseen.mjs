@@ -41,7 +41,7 @@ await session(async (page) => {
     }
     await page.waitForTimeout(600); // longer than the glance of proposals.ts
     seen.push(...await rows(page), '');
-    const scroll = await page.locator('.notification-list-item', { hasText: 'scroll through the removed lines' }).count() > 0;
+    const scroll = await page.locator('.notification-list-item', { hasText: 'Not applied: scroll down' }).count() > 0;
     if (scroll) {
       told.add('scroll');
       await page.mouse.move(950, 200);

@@ -39,7 +39,7 @@ local function show()
     return hide()
   end
   local job = running[token]
-  local rest = (' · %s · %s '):format(job.message, mapped and 'C-c ends it' or ':QuarryStop ends it')
+  local message, key = ' · ' .. job.message, (' · %s '):format(mapped and 'C-c ends it' or ':QuarryStop ends it')
   if not mapped and vim.fn.maparg('<C-c>', 'n') == '' then
     vim.keymap.set('n', '<C-c>', function()
       M.stop()
@@ -47,9 +47,10 @@ local function show()
     mapped = true
     return show()
   end
-  -- The title is the user's own words, or known to them; what is done and the key that ends it are not.
-  local text = cut(' ' .. job.title, math.max(vim.o.columns - 2 - api.nvim_strwidth(rest), 8)) .. rest
-  text = cut(text, vim.o.columns - 2)
+  -- The title is the user's own words, or known to them; what is done matters more, and most the key that ends it.
+  local room = vim.o.columns - 2 - api.nvim_strwidth(key)
+  local title = cut(' ' .. job.title, math.max(room - api.nvim_strwidth(message), 8))
+  local text = title .. cut(message, math.max(room - api.nvim_strwidth(title), 2)) .. key
   if window and api.nvim_win_is_valid(window) and api.nvim_win_get_tabpage(window) ~= api.nvim_get_current_tabpage() then
     api.nvim_win_close(window, true)
   end

@@ -616,6 +616,9 @@ func coveredRest(s *cursorContext, text string) int {
 		cover(i+1, closers[at])
 		closers = closers[at+1:]
 	}
+	if covers == 0 && onlyClosers(rest) && strings.HasSuffix(text, "{") && s.imbalance(text) == 0 && s.imbalance(text+s.rest) > 0 {
+		return len(rest) // what it closes is closed below, behind the block that text opens
+	}
 	if covers > 0 && !strings.ContainsAny(text, "\n") && !strings.HasSuffix(strings.TrimRight(text, " "), ",") &&
 		s.imbalance(text+s.rest) == 0 && s.imbalance(text+s.rest[covers:]) > 0 {
 		return 0 // it closes what text opens, or what is typed

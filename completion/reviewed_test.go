@@ -347,4 +347,9 @@ var reviewed = []fill{
 	// Labels one column in.
 	{"labels of a class", "cpp", "class C {\n public:\n  C();\n};\n\n‸\n\nint a;\n", "class B {\n public:\n  B();\n\n private:\n  int a_;\n};\n", "class C {\n public:\n  C();\n};\n\nclass B {\n public:\n  B();\n\n private:\n  int a_;\n};\n\nint a;\n"},
 	{"the first label of a file", "cpp", "class B {‸};\n\nint f() {\n  return 1;\n}\n", "\n public:\n  B();\n};", "class B {\n public:\n  B();\n};\n\nint f() {\n  return 1;\n}\n"},
+
+	// The head of a block, written again above its body and what closes both.
+	{"a function in a call above its body", "go", "func a() http.Handler {\n\treturn http.HandlerFunc(‸)\n\t\tb()\n\t})\n}\n", "func(w http.ResponseWriter, r *http.Request) {", "func a() http.Handler {\n\treturn http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {\n\t\tb()\n\t})\n}\n"},
+	{"a function in a statement above its body", "javascript", "source.subscribe(‸);\n  a(value);\n});\n", "(value) => {", "source.subscribe((value) => {\n  a(value);\n});\n"},
+	{"a function in a call without a body", "javascript", "source.subscribe(‸);\nb();\n", "(value) => {\n  a(value);\n});", "source.subscribe((value) => {\n  a(value);\n});\nb();\n"},
 }

@@ -47,8 +47,10 @@ func checkSyntax(s Syntax, req Request, start, end int, text string) string {
 	if !ok {
 		return text
 	}
-	// A part may lack the word that ends the block which text begins.
-	ends := languageFor(req.Language).Blocks.Style == lang.EndWords
+	// A part may lack the word that ends the block which text begins, or the beginning of the
+	// one that it ends.
+	l := languageFor(req.Language)
+	ends := l.Blocks.Style == lang.EndWords || l.closesBlock(firstLines(text))
 	for n := 0; text != "" && n < maxSyntaxParses; n++ {
 		after, ok := s.Candidate(req.Key, head+text+tail)
 		if !ok || after <= before || n == 0 && (before > 0 || ends) && len(head)+len(tail) < len(req.Text) && soundInWhole(s, req, start, end, text) {

@@ -184,7 +184,7 @@ func (s *search) takeForms(ways []way) {
 		best := w.given
 		for _, file := range w.near[:min(len(w.near), mostRead)] {
 			text := s.textOf(file)
-			if text == "" {
+			if text == "" || len(text) > longestExample {
 				continue
 			}
 			g := s.language.form(text, &w.im, w.given)
@@ -309,6 +309,9 @@ func (s *search) factsOf(file string) *syntax.File {
 	if !read {
 		if text := s.textOf(file); text != "" && len(text) <= longestExample {
 			facts, _ = syntax.Analyze(s.doc.Language, []byte(text)) // its only error is a text of 4 GB
+			if facts != nil && !isUsual(facts) {
+				facts = nil
+			}
 		}
 		if s.facts == nil {
 			s.facts = map[string]*syntax.File{}

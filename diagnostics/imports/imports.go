@@ -18,10 +18,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"quarry/agent"
 	"quarry/index/lang"
 	"quarry/index/syntax"
+	"quarry/index/visible"
 	"quarry/retrieval"
 )
 
@@ -45,10 +47,29 @@ const (
 	certainFiles = 3
 	// longestText is the longest text that is mended. Where an editor asks at every move of the
 	// cursor, parsing more than that would be felt.
-	longestText = 1 << 20
+	longestText = 256 << 10
 	// longestExample is the longest file that is parsed to see how others import a name.
 	longestExample = 128 << 10
+	// mostImports and mostNames are how many imports a file may have, and how many names with them,
+	// for it to be read closely: each is looked at with what stands before it. No code that people
+	// write has so many.
+	mostImports, mostNames = 200, 1000
 )
+
+// isUsual answers whether a file has no more imports than code that people write.
+func isUsual(file *syntax.File) bool {
+	names := 0
+	for i := range file.Imports {
+		names += len(file.Imports[i].Names)
+	}
+	return len(file.Imports) <= mostImports && names <= mostNames
+}
+
+// isPlain answers whether a module or a name can stand in an import as it is. A file's name may hold
+// what ends a string, and code behind it.
+func isPlain(text string) bool {
+	return !strings.ContainsAny(text, "'\"`\\;") && !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || visible.Hidden(r) })
+}
 
 // Candidate is an import that would make a name known.
 type Candidate struct {
@@ -98,7 +119,7 @@ func (f *Finder) Find(ctx context.Context, p agent.Problem) Found {
 		return Found{}
 	}
 	d, ok := readAt(ctx, p.Document, rel, &u)
-	if !ok || d.knows(l, u) {
+	if !ok || !isUsual(d.file) || d.knows(l, u) {
 		return Found{}
 	}
 	s := &search{
@@ -115,6 +136,9 @@ func (f *Finder) Find(ctx context.Context, p agent.Problem) Found {
 	for _, w := range ways {
 		if len(found.Candidates) == mostOffered || ctx.Err() != nil {
 			break
+		}
+		if !isPlain(w.module) || !isPlain(w.name) || !isPlain(w.local) {
+			continue
 		}
 		edits, ok := l.add(d, w.given)
 		if !ok {

@@ -2,6 +2,7 @@ package imports_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -173,5 +174,47 @@ func TestCancelled(t *testing.T) {
 	p := agent.Problem{Location: agent.Location{Document: c.document(), Start: at, End: at + len(c.at)}, Message: c.message}
 	if found := imports.New(c.space).Find(ctx, p); len(found.Candidates) > 0 {
 		t.Errorf("found %v", found)
+	}
+}
+
+// A file with more imports than people write is not looked at closely, neither where a name is
+// missing nor as an example of how to import it: the work would grow with their square.
+func TestManyImports(t *testing.T) {
+	var names []string
+	for i := range 1001 {
+		names = append(names, fmt.Sprintf("a%d", i))
+	}
+	const user = "-- b.py --\nfrom m import zork\nzork()\n"
+	for _, tt := range []struct {
+		name, document, other string
+		offers                int
+	}{
+		{"some", strings.Repeat("import abc\n", 200) + "\nzork()\n", user, 1},
+		{"many", strings.Repeat("import abc\n", 201) + "\nzork()\n", user, 0},
+		{"many names", "from n import " + strings.Join(names, ", ") + "\n\nzork()\n", user, 0},
+		{"many in the example", "import abc\n\nzork()\n", "-- b.py --\n" + strings.Repeat("import abc\n", 5000) + "from m import zork\nzork()\n", 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := readCase(t, txtar.Parse([]byte("document a.py\nsays undefined name 'zork'\nat zork\n-- a.py --\n"+tt.document+tt.other)))
+			if found := c.find(t); len(found.Candidates) != tt.offers {
+				t.Errorf("%d offers, want %d", len(found.Candidates), tt.offers)
+			}
+		})
+	}
+}
+
+// A module whose name would end its string, and one that is no file of the workspace, are not
+// written into code.
+func TestModulesThatAreNoPath(t *testing.T) {
+	for name, other := range map[string]string{
+		"a file's name with code": "-- ex';evil();'.js --\nexport function zork() {}\n",
+		"a path of the machine":   "-- b.js --\nimport {zork} from '/etc/passwd';\nzork();\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := readCase(t, txtar.Parse([]byte("document a.js\nsays Cannot find name 'zork'.\nat zork\n-- a.js --\nzork();\n"+other)))
+			if found := c.find(t); len(found.Candidates) > 0 {
+				t.Errorf("offers %s", found.Candidates[0].Title())
+			}
+		})
 	}
 }

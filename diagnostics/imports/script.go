@@ -33,6 +33,9 @@ func (l script) gives(s *search, file string, im *syntax.Import) (given, bool) {
 	default:
 		return given{}, false
 	}
+	if strings.HasPrefix(im.Path, "/") {
+		return given{}, false // of the machine, or of a server: here it would mean a file of the folder
+	}
 	if isRelative(im.Path) {
 		g.module = "/" + path.Join(path.Dir(file), im.Path)
 		if strings.HasSuffix(im.Path, "/") && !strings.HasSuffix(g.module, "/") {

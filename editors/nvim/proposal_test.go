@@ -168,28 +168,35 @@ func TestNoChangeIsAppliedThatLooksOtherwise(t *testing.T) {
 
 // Nor a line that is longer than the window before its end was there.
 func TestNoLineIsAppliedWhoseEndIsUnseen(t *testing.T) {
-	notes := "Patients " + strings.Repeat("get the dose in the morning, ", 40) + "halved under 12.\n"
-	changed := strings.Replace(notes, "halved", "doubled", 1)
-	model := conversing(t, "Plainer, notes.md:1.\n```diff\n--- a/notes.md\n+++ b/notes.md\n@@ -1 +1 @@\n-"+notes+"+"+changed+"```\n", closed())
-	p := openShopAs(t, editor{files: map[string]string{"notes.md": notes}, init: compiler + clock, env: map[string]string{"OLLAMA_HOST": model}})
-	frames := p.Record()
-	p.Type(":edit notes.md\n:set lines=14\n:%QuarryRefactor plainer\n")
-	p.waitForChange()
-	for range 20 {
-		p.Press("F5", "g", "a")
-		if _, gone := p.Within(3*time.Second, func(s editortest.Screen) bool { return !showsChange(s) }); gone {
-			break
-		}
+	for name, rest := range map[string]string{
+		"words": strings.Repeat("get the dose in the morning, ", 40),
+		"tabs":  strings.Repeat("\t", 115),
+	} {
+		t.Run(name, func(t *testing.T) {
+			notes := "Patients " + rest + "halved under 12.\n"
+			changed := strings.Replace(notes, "halved", "doubled", 1)
+			model := conversing(t, "Plainer, notes.md:1.\n```diff\n--- a/notes.md\n+++ b/notes.md\n@@ -1 +1 @@\n-"+notes+"+"+changed+"```\n", closed())
+			p := openShopAs(t, editor{files: map[string]string{"notes.md": notes}, init: compiler + clock, env: map[string]string{"OLLAMA_HOST": model}})
+			frames := p.Record()
+			p.Type(":edit notes.md\n:set lines=14\n:%QuarryRefactor plainer\n")
+			p.waitForChange()
+			for range 20 {
+				p.Press("F5", "g", "a")
+				if _, gone := p.Within(3*time.Second, func(s editortest.Screen) bool { return !showsChange(s) }); gone {
+					break
+				}
+			}
+			p.waitForNoChange()
+			p.Type(":set lines=24\n:wall\n")
+			p.WaitForFile(filepath.Join(p.workspace, "notes.md"), changed)
+			for _, frame := range frames() {
+				if showsChange(frame) && frame.Contains("doubled") {
+					return
+				}
+			}
+			t.Error("no frame of the change shows what became of the line's end")
+		})
 	}
-	p.waitForNoChange()
-	p.Type(":set lines=24\n:wall\n")
-	p.WaitForFile(filepath.Join(p.workspace, "notes.md"), changed)
-	for _, frame := range frames() {
-		if showsChange(frame) && frame.Contains("doubled") {
-			return
-		}
-	}
-	t.Error("no frame of the change shows what became of the line's end")
 }
 
 // Where nothing is under way there is nothing to end, which is said.

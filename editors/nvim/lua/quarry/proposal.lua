@@ -209,7 +209,7 @@ end
 ---@param width integer of the window
 ---@return string[]
 local function rows_of(line, width)
-  if api.nvim_strwidth(line) <= 2 * width then
+  if vim.fn.strdisplaywidth(line) <= 2 * width then
     return { line }
   end
   local sign, rows, row, cells = line:sub(1, 1), {}, '', 0
@@ -263,7 +263,7 @@ local function show(p)
   vim.bo[bufnr].bufhidden, vim.bo[bufnr].modifiable, vim.bo[bufnr].filetype = 'wipe', false, 'diff'
   local height = 0
   for _, line in ipairs(lines) do
-    height = height + math.max(1, math.ceil(api.nvim_strwidth(line) / width))
+    height = height + math.max(1, math.ceil(vim.fn.strdisplaywidth(line) / width))
   end
   height = math.max(1, math.min(height, vim.o.lines - 6))
   p.win = api.nvim_open_win(bufnr, true, {

@@ -389,8 +389,8 @@ function shownPart(document: vscode.TextDocument, { start, end }: vscode.Range, 
     .reduce((sum, run) => sum + run[other].rows, 0);
   // What stands above the first line may be of the other side: as the diff says, or some lines off where several of them are alike. And of
   // the code as it was the lines take a row each, and leave room where they take more in the column that is drawn.
-  const above = there ? 0 : gap((first, end) => first < start.line && start.line <= end + 3) + (start.line > 0 ? rowsOf(length(start.line - 1)) - 1 : 0);
-  const last = Math.max(clearTo(start.line, end.line, above, (line) => rowsOf(length(line)) + gap((first) => first === line), covered), there ? start.line : -1);
+  const above = there ? 0 : gap((first, end) => first < start.line && start.line <= end + 3) + (start.line > 0 ? rowsOf(document.lineAt(start.line - 1).text) - 1 : 0);
+  const last = Math.max(clearTo(start.line, end.line, above, (line) => rowsOf(document.lineAt(line).text) + gap((first) => first === line), covered), there ? start.line : -1);
   return last < start.line ? undefined : { from: place(start, 0), to: last < end.line ? last + 1 : place(end, 1) };
 }
 
@@ -417,7 +417,9 @@ function isOf({ input }: vscode.Tab, id: string): boolean {
 function ask({ reason, basis }: Params, discard: () => void): () => void {
   let hide = () => {};
   const done = new Promise<void>((resolve) => { hide = resolve; });
-  const why = inMessage(`${reason} ${basis}`); // no links but these two: what a model wrote is shown as text
+  const most = 300; // characters of a reason: the message must leave room for the change, and "Why" has all of it
+  const short = [...reason].length > most ? `${[...reason].slice(0, most).join('')}…` : reason;
+  const why = inMessage(`${short} ${basis}`); // no links but these two: what a model wrote is shown as text
   const title = `${why} [Apply this change](command:quarry.vscode.applyChange) (${keyOf('A')}) or [discard it](command:quarry.vscode.discardChange) (${keyOf('D')}).`;
   void vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title, cancellable: 'Discard' as unknown as boolean }, (progress, cancelled) => {
     cancelled.onCancellationRequested(discard);

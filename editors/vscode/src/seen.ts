@@ -21,14 +21,32 @@ export interface Run {
 }
 
 /** How many rows of the editor the user surely sees above the message about a change, which lies over the end of the window. */
-const clear = 16;
+const clear = 12;
 
 /** No editor that is of use is narrower than this, in characters. */
 const narrow = 30;
 
-/** How many rows a line with so many characters takes at most. */
-export function rowsOf(length: number): number {
-  return 1 + Math.floor(length / narrow);
+/** How many columns a character takes at most. */
+function columnsOf(character: string): number {
+  return character === '\t' ? 8 : character > '\u2e7f' ? 2 : 1;
+}
+
+/** How many rows a line takes at most: no row takes a word that would go beyond its end, and each is indented as the line is. */
+export function rowsOf(text: string): number {
+  const columns = (part: string) => [...part].reduce((sum, character) => sum + columnsOf(character), 0);
+  const width = Math.max(narrow / 2, narrow - columns(/^\s*/.exec(text)![0]));
+  let rows = 1;
+  let taken = 0;
+  for (const word of text.match(/\s|\S+/g) ?? []) {
+    const more = columns(word);
+    if (taken + more > width) {
+      rows += Math.ceil(more / width);
+      taken = more % width;
+    } else {
+      taken += more;
+    }
+  }
+  return rows;
 }
 
 /** The runs of each file of a unified diff. */
@@ -59,8 +77,8 @@ export function runsOf(diff: string): Run[][] {
       }
       const side = text.startsWith('-') ? 'before' : 'after';
       run[side].count++;
-      run[side].rows += rowsOf(text.length - 1);
-      run.tall ||= side === 'before' && rowsOf(text.length - 1) > clear;
+      run[side].rows += rowsOf(text.slice(1));
+      run.tall ||= side === 'before' && rowsOf(text.slice(1)) > clear;
       pass(side);
     } else if (!text.startsWith('\\')) {
       run = undefined;

@@ -277,11 +277,11 @@ export class Proposals implements vscode.Disposable {
         const coloured = `${language}-${document.languageId}`;
         await vscode.languages.setTextDocumentLanguage(document, (await vscode.languages.getLanguages()).includes(coloured) ? coloured : language);
       }
-      await this.showFile(p.params, n);
-      if (!this.open.includes(p)) { // decided meanwhile
-        await close(p.params);
-        return;
-      }
+    }
+    // One at a time: a diff that another one covers at once would count as seen. Apply goes on to the next.
+    await this.showFile(p.params, 0);
+    if (!this.open.includes(p)) { // decided meanwhile
+      await close(p.params);
     }
   }
 
@@ -348,6 +348,7 @@ export class Proposals implements vscode.Disposable {
     this.open = this.open.filter((p) => p !== gone);
     if (gone.hide) {
       gone.hide();
+      this.said?.();
       this.waits.hide();
       this.note();
       void close(gone.params);

@@ -92,7 +92,7 @@ func (l clang) including(s *search, header string) (w way, ok bool) {
 			w.module = spelled
 		}
 	}
-	if regexp.MustCompile(`(?m)^\s*#\s*include\s*<` + regexp.QuoteMeta(w.module) + `>`).MatchString(s.textOf(w.example)) {
+	if s.bracketedIn(w.example)[w.module] {
 		w.form = bracketed
 	}
 	return w, true
@@ -109,9 +109,13 @@ func (l clang) common(s *search) (ways []way) {
 		if file == s.doc.rel || lang.Family(s.snap.Language(id)) != "c" || !s.finder.workspace.Allows(s.root, file) {
 			continue
 		}
+		imports := s.snap.Imports(id)
+		if len(imports) > mostImports {
+			continue
+		}
 		users++
 		seen := map[string]bool{}
-		for _, im := range s.snap.Imports(id) {
+		for _, im := range imports {
 			if seen[im.Path] {
 				continue
 			}
@@ -127,7 +131,7 @@ func (l clang) common(s *search) (ways []way) {
 	}
 	everywhere := map[string]int{}
 	for header, n := range count {
-		if n == users && regexp.MustCompile(`(?m)^\s*#\s*include\s*<`+regexp.QuoteMeta(header)+`>`).MatchString(s.textOf(example[header])) {
+		if n == users && s.bracketedIn(example[header])[header] {
 			everywhere[header] = 0
 			ways = append(ways, way{given: given{module: header, form: bracketed}, files: n, example: example[header]})
 		}
@@ -137,6 +141,26 @@ func (l clang) common(s *search) (ways []way) {
 		return cmp.Or(everywhere[a.module]-everywhere[b.module], strings.Compare(a.module, b.module))
 	})
 	return ways
+}
+
+var systemHeader = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include[ \t]*<([^>\n]+)>`)
+
+// bracketedIn are the headers that a file includes in brackets.
+func (s *search) bracketedIn(file string) map[string]bool {
+	headers, read := s.headers[file]
+	if !read {
+		headers = map[string]bool{}
+		if text := s.textOf(file); len(text) <= longestExample {
+			for _, m := range systemHeader.FindAllStringSubmatch(text, mostImports) {
+				headers[m[1]] = true
+			}
+		}
+		if s.headers == nil {
+			s.headers = map[string]map[string]bool{}
+		}
+		s.headers[file] = headers
+	}
+	return headers
 }
 
 var include = regexp.MustCompile(`^#\s*include\s*([<"])([^>"]+)[>"]`)

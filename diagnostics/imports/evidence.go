@@ -63,6 +63,8 @@ type search struct {
 	// texts and facts are of the files that were read.
 	texts map[string]string
 	facts map[string]*syntax.File
+	// headers are those that C files include in brackets, by the file.
+	headers map[string]map[string]bool
 	// relative is by how many more Python's files import it by a relative path than by a whole one.
 	relative int
 }
@@ -73,6 +75,8 @@ const (
 	// mostDeclared is how many declarations of a name are looked at: a name that more have says
 	// nothing.
 	mostDeclared = 8
+	// mostPlaces is how many imports of a name are counted: more change nothing.
+	mostPlaces = 10_000
 )
 
 // ways are those that are known, the best first.
@@ -84,7 +88,11 @@ func (s *search) ways() []way {
 	}
 	var places []place
 	s.snap.Importing(s.unknown.name, func(p string) bool { return s.language.mayGive(p, s.unknown.name) },
-		func(file retrieval.FileID, im syntax.Import) { places = append(places, place{file, im}) })
+		func(file retrieval.FileID, im syntax.Import) {
+			if len(places) < mostPlaces {
+				places = append(places, place{file, im})
+			}
+		})
 	by := map[given]*way{}
 	var list []*way
 	allowed := map[retrieval.FileID]bool{}

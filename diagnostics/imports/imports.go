@@ -16,6 +16,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -65,9 +66,20 @@ func isUsual(file *syntax.File) bool {
 	return len(file.Imports) <= mostImports && names <= mostNames
 }
 
+// unquoted is a module or a name in languages that write it without quotes.
+var unquoted = regexp.MustCompile(`^[\p{L}\p{N}\p{M}_.:*$#]*$`)
+
 // isPlain answers whether a module or a name can stand in an import as it is. A file's name may hold
-// what ends a string, and code behind it.
-func isPlain(text string) bool {
+// what ends a string or a statement, and code behind it.
+func isPlain(l language, text string) bool {
+	switch l.(type) {
+	case python, rust, jvm:
+		return unquoted.MatchString(text)
+	case clang:
+		if strings.ContainsAny(text, "<>*") {
+			return false
+		}
+	}
 	return !strings.ContainsAny(text, "'\"`\\;") && !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || visible.Hidden(r) })
 }
 
@@ -137,7 +149,7 @@ func (f *Finder) Find(ctx context.Context, p agent.Problem) Found {
 		if len(found.Candidates) == mostOffered || ctx.Err() != nil {
 			break
 		}
-		if !isPlain(w.module) || !isPlain(w.name) || !isPlain(w.local) {
+		if !isPlain(l, w.module) || !isPlain(l, w.name) || !isPlain(l, w.local) {
 			continue
 		}
 		edits, ok := l.add(d, w.given)

@@ -206,14 +206,48 @@ func TestManyImports(t *testing.T) {
 // A module whose name would end its string, and one that is no file of the workspace, are not
 // written into code.
 func TestModulesThatAreNoPath(t *testing.T) {
-	for name, other := range map[string]string{
-		"a file's name with code": "-- ex';evil();'.js --\nexport function zork() {}\n",
-		"a path of the machine":   "-- b.js --\nimport {zork} from '/etc/passwd';\nzork();\n",
+	const (
+		js = "document a.js\nsays Cannot find name 'zork'.\nat zork\n-- a.js --\nzork();\n"
+		py = "document a.py\nsays undefined name 'Zork'\nat Zork\n-- a.py --\nZork()\n"
+		c  = "document a.c\nsays implicit declaration of function 'zork'\nat zork\n-- a.c --\nint f(void) { return zork(); }\n"
+	)
+	for name, files := range map[string]string{
+		"a file's name with code":      js + "-- ex';evil();'.js --\nexport function zork() {}\n",
+		"a path of the machine":        js + "-- b.js --\nimport {zork} from '/etc/passwd';\nzork();\n",
+		"a file's name, of Python":     py + "-- pkg/a=1.py --\nclass Zork:\n    pass\n",
+		"two files' names, of Python":  py + "-- pkg/a,os.py --\nclass Zork:\n    pass\n",
+		"a header that ends its quote": c + "-- a\"b.h --\nint zork(void);\n",
+		"a header that begins comment": c + "-- x*.h --\nint zork(void);\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := readCase(t, txtar.Parse([]byte("document a.js\nsays Cannot find name 'zork'.\nat zork\n-- a.js --\nzork();\n"+other)))
-			if found := c.find(t); len(found.Candidates) > 0 {
+			if found := readCase(t, txtar.Parse([]byte(files))).find(t); len(found.Candidates) > 0 {
 				t.Errorf("offers %s", found.Candidates[0].Title())
+			}
+		})
+	}
+}
+
+// A file of C with more includes than people write says nothing of a name, and is not searched for
+// each of them.
+func TestManyIncludes(t *testing.T) {
+	var includes strings.Builder
+	for i := range 40_000 {
+		fmt.Fprintf(&includes, "#include <h%05d.h>\n", i)
+	}
+	use := "#include <string.h>\nint f%s(void) { return strlen(\"a\"); }\n"
+	large := includes.String() + use
+	files := fmt.Sprintf("-- d.c --\n#include <stdio.h>\n\nint g(void) { return strlen(\"a\"); }\n-- a.c --\n"+large+"-- b.c --\n"+large, "a", "b")
+	for name, tt := range map[string]struct {
+		more   string
+		offers int
+	}{
+		"alone":       {"", 0},
+		"among usual": {fmt.Sprintf("-- c.c --\n"+use+"-- e.c --\n"+use, "c", "e"), 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := readCase(t, txtar.Parse([]byte("document d.c\nsays implicit declaration of function 'strlen'\nat strlen\n"+files+tt.more)))
+			if found := c.find(t); len(found.Candidates) != tt.offers {
+				t.Errorf("%d offers, want %d", len(found.Candidates), tt.offers)
 			}
 		})
 	}

@@ -136,7 +136,7 @@ ghost-rounds: eval ## make ghost, and each choice of the prompt beside the usual
 	@bench/ghost-rounds.sh
 
 fixes: eval ## fixes and explanations of real diagnostics by a real model, judged by compilers (hours; goes on where it was)
-	@bench/fixes.sh 1.5b
+	@bench/fixes.sh 1.5b --form line
 	@bench/fixes.sh 1.5b --explain
 
 imports: eval ## missing imports found without a model, in real trees and on the diagnostics of make fixes (minutes)

@@ -270,27 +270,36 @@ func TestSnapshotAfterTheIndexWasMadeAnew(t *testing.T) {
 func TestTwoProcessesShareASnapshot(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	path, want := kept(t, dir, state)
-	session(t, dir, state, func(_ *index.Index, first *Workspace) {
-		session(t, dir, state, func(x *index.Index, second *Workspace) {
-			if got := ask(t, second); !second.usable.Load() || !reflect.DeepEqual(got, want) {
-				t.Errorf("the second: %+v", got)
-			}
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
-			}
-			second.Keep(t.Context())
-			if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("a process that only reads wrote: %v", err)
-			}
-			if got := ask(t, second); !reflect.DeepEqual(got, want) {
-				t.Errorf("after the file went: %+v", got)
-			}
-		})
-		first.Keep(t.Context())
-		if _, err := os.Stat(path); err != nil {
-			t.Error(err)
+	session(t, dir, state, func(writer *index.Index, first *Workspace) {
+		func() {
+			first.tidying.Lock() // else it is the one that writes meanwhile
+			defer first.tidying.Unlock()
+			session(t, dir, state, func(_ *index.Index, second *Workspace) {
+				if got := ask(t, second); !second.usable.Load() || !reflect.DeepEqual(got, want) {
+					t.Errorf("the second: %+v", got)
+				}
+				if err := os.Remove(path); err != nil {
+					t.Fatal(err)
+				}
+				second.Keep(t.Context())
+				if exists(path) {
+					t.Error("a process that only reads wrote")
+				}
+				if got := ask(t, second); !reflect.DeepEqual(got, want) {
+					t.Errorf("after the file went: %+v", got)
+				}
+			})
+		}()
+		// It writes nothing beside the look at the whole root that the second asked for.
+		for first.Keep(t.Context()); !exists(path); first.Keep(t.Context()) {
+			settleBoth(t, writer, first)
 		}
 	})
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // What the rules leave out from now on is not in the file either.

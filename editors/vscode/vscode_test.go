@@ -223,15 +223,15 @@ func TestNothingIsAppliedUnseen(t *testing.T) {
 	}
 	old, added := line("o", 25), line("a", 25)
 	head, long, tail := lines("h", 3), lines("r", 40), lines("t", 2)
-	tall := "# " + line("w", 200) + "\n"
+	tall, towering := "# "+line("w", 200)+"\n", "# "+strings.TrimSpace(line("z", 200))+"\n"
 	blank := strings.Repeat("\n", 30)
 	before := head + "def purge(n):\n    if n:\n        wipe_all(n)\n    return [] # " + old + "safe()\n" + blank + "def wipe(n):\n" + long + "    return n\n" + blank + "x = 1\n" + tall + "y = 2\n" + tail
-	after := "def purge(n):\n    if n:\n    wipe_all(n)\n    return [] # " + added + "launch()\n" + blank + "def wipe(n):\n    return n\n" + blank + "x = 1\ny = 2\n"
+	after := "def purge(n):\n    if n:\n    wipe_all(n)\n    return [] # " + added + "launch()\n" + blank + "def wipe(n):\n    return n\n" + towering + blank + "x = 1\ny = 2\n"
 	minus := func(text string) string {
 		return "-" + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n-") + "\n"
 	}
 	diff := "--- a/purge.py\n+++ b/purge.py\n@@\n" + minus(head) + " def purge(n):\n     if n:\n-        wipe_all(n)\n+    wipe_all(n)\n" +
-		"-    return [] # " + old + "safe()\n+    return [] # " + added + "launch()\n@@\n def wipe(n):\n" + minus(long) + "     return n\n@@\n x = 1\n" + minus(tall) + " y = 2\n" + minus(tail)
+		"-    return [] # " + old + "safe()\n+    return [] # " + added + "launch()\n@@\n def wipe(n):\n" + minus(long) + "     return n\n+" + towering + "@@\n x = 1\n" + minus(tall) + " y = 2\n" + minus(tail)
 	model := modeltest.NewServer(t)
 	model.Script(func(r modeltest.Request) modeltest.Answer {
 		if !strings.Contains(r.Prompt, "\nSimplify lines") {

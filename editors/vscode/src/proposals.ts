@@ -5,7 +5,7 @@
 import * as vscode from 'vscode';
 import type { LanguageClient, StaticFeature } from 'vscode-languageclient/node';
 import { columnOf } from './assist';
-import { clearTo, rowsOf, runsOf, Unseen, type Part, type Run, type Side } from './seen';
+import { clearIn, clearTo, rowsOf, runsOf, Unseen, type Part, type Run, type Side } from './seen';
 import { mayBeTyped, Typing } from './typing';
 import { inMessage } from './words';
 
@@ -214,7 +214,7 @@ export class Proposals implements vscode.Disposable {
     const editor = this.editorOf(p, n, next.side);
     if (editor && !(next.tall && file.scrolls)) {
       const line = Math.floor(next.from);
-      const at = new vscode.Position(line, Math.round((next.from - line) * editor.document.lineAt(line).text.length));
+      const at = new vscode.Position(line, Math.floor((next.from - line) * editor.document.lineAt(line).text.length + 1e-6)); // the row that has it, not the next
       editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.AtTop);
       file.went = { side: next.side, line };
     }
@@ -391,8 +391,15 @@ function shownPart(document: vscode.TextDocument, { start, end }: vscode.Range, 
   // What stands above the first line may be of the other side: as the diff says, or some lines off where several of them are alike. And of
   // the code as it was the lines take a row each, and leave room where they take more in the column that is drawn.
   const above = there ? 0 : gap((first, end) => first < start.line && start.line <= end + 3) + (start.line > 0 ? rowsOf(document.lineAt(start.line - 1).text) - 1 : 0);
-  const last = Math.max(clearTo(start.line, end.line, above, (line) => rowsOf(document.lineAt(line).text) + gap((first) => first === line), covered), there ? start.line : -1);
-  return last < start.line ? undefined : { from: place(start, 0), to: last < end.line ? last + 1 : place(end, 1) };
+  const last = clearTo(start.line, end.line, above, (line) => rowsOf(document.lineAt(line).text) + gap((first) => first === line), covered);
+  const from = place(start, 0);
+  const to = last < end.line ? last + 1 : place(end, 1);
+  if (last >= start.line) {
+    return { from, to };
+  }
+  // Of a line that the user was taken to, the first rows are above the message. A removed line counts whole: whether it is longer than that,
+  // is told by what stands behind it.
+  return there ? { from, to: side === 'before' ? start.line + 1 : clearIn(from, rowsOf(document.lineAt(start.line).text), end.line > start.line ? start.line + 1 : place(end, 1)) } : undefined;
 }
 
 function virtual(id: string, n: number, side: Side, name: string): vscode.Uri {

@@ -155,3 +155,13 @@ export function clearTo(first: number, last: number, above: number, rows: (line:
   }
   return Math.max(line, last - covered);
 }
+
+/**
+ * Up to which place a line is surely not below the message, whose row from a place on is the first of the screen.
+ *
+ * @param rows how many rows the line takes at most
+ * @param end where what is on the screen of the line ends
+ */
+export function clearIn(from: number, rows: number, end: number): number {
+  return Math.min(end, from + clear / rows);
+}

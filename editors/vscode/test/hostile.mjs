@@ -32,13 +32,22 @@ await session(async (page) => {
 
   await choose(page, 'Fix: Property');
   await seeChange(page);
-  const message = page.locator('.notification-list-item', { hasText: 'The end of the words' }).first();
+  const message = page.locator('.notification-list-item', { hasText: 'Apply this change' }).first(); // it has the first of the words alone
   await message.waitFor();
-  const links = await message.locator('[href], [data-href]').evaluateAll((all) => all.map((a) => `${a.textContent} ${a.dataset.href ?? a.getAttribute('href')}`));
+  const linksOf = (place) => place.locator('[href], [data-href]').evaluateAll((all) => all.map((a) => `${a.textContent} ${a.dataset.href ?? a.getAttribute('href')}`));
+  const links = await linksOf(message);
   const own = ['Apply this change command:quarry.vscode.applyChange', 'discard it command:quarry.vscode.discardChange'];
   if (links.filter((link) => link.includes('command:') || link.includes('http')).some((link) => !own.includes(link))) {
     throw new Error(`the message has links: ${links}`);
   }
+  await command(page, 'quarry: Why This Change');
+  const why = page.locator('.monaco-dialog-box', { hasText: 'The end of the words' }).first();
+  await why.waitFor();
+  if ((await linksOf(why)).length > 0 || await why.locator('img').count() > 0) {
+    throw new Error(`what says why has more than text: ${await why.innerHTML()}`);
+  }
+  await page.keyboard.press('Escape');
+  await why.waitFor({ state: 'hidden' });
   await decide(page, false);
 
   const leaked = asked.filter((url) => url.includes(spy));

@@ -6,7 +6,7 @@ import test from 'node:test';
 import { look, short } from '../src/look.ts';
 import { effective } from '../src/layers.ts';
 import { onPath, serverPlaces } from '../src/onpath.ts';
-import { clearTo, runsOf, Unseen } from '../src/seen.ts';
+import { clearIn, clearTo, runsOf, Unseen } from '../src/seen.ts';
 import { mayBeTyped, Typing } from '../src/typing.ts';
 import { inMessage } from '../src/words.ts';
 
@@ -71,11 +71,14 @@ test('a removed line that is taller than the window is seen when what stands beh
 
 test('what is below the message about a change is not seen', () => {
   assert.equal(clearTo(10, 40, 0, () => 1, 8), 32, 'the message takes the last rows');
-  assert.equal(clearTo(10, 26, 0, () => 1, 8), 25, 'sixteen rows are surely above it');
-  assert.equal(clearTo(10, 26, 0, () => 4, 8), 18, 'of lines that take four rows each these are four');
+  assert.equal(clearTo(10, 26, 0, () => 1, 8), 21, 'twelve rows are surely above it');
+  assert.equal(clearTo(10, 18, 0, () => 4, 8), 12, 'of lines that take four rows each these are three');
   assert.equal(clearTo(10, 12, 0, () => 4, 8), 12, 'all that there are');
-  assert.equal(clearTo(10, 12, 10, () => 4, 8), 10, 'ten rows are above them');
+  assert.equal(clearTo(10, 12, 8, () => 4, 8), 10, 'eight rows are above them');
   assert.equal(clearTo(10, 12, 100, () => 1, 8), 9, 'none is surely above it');
+  assert.equal(clearIn(10, 24, 11), 10.5, 'half of a line of 24 rows is');
+  assert.equal(clearIn(10.5, 24, 11), 11, 'and then the rest');
+  assert.equal(clearIn(10.25, 48, 10.4), 10.4, 'no more than is on the screen');
 });
 
 test('what grows by itself is not typed', () => {

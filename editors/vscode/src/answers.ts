@@ -61,8 +61,29 @@ export class Answers implements vscode.Disposable {
     }
     const range = new vscode.Range(Math.max(0, (message.line ?? 1) - 1), 0, Math.max(0, (message.end ?? message.line ?? 1) - 1), Number.MAX_SAFE_INTEGER);
     const uri = vscode.Uri.parse(message.open);
+    await focus(this.panel);
     await vscode.window.showTextDocument(uri, { selection: range, viewColumn: columnOf(uri) ?? vscode.ViewColumn.One });
   }
+}
+
+/**
+ * Waits until VS Code knows that the user is in a panel, where they have just clicked. It learns so some time after the page does, and would
+ * then go back there from what was opened meanwhile.
+ */
+function focus(panel: vscode.WebviewPanel | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (!panel || panel.active) {
+      resolve();
+      return;
+    }
+    const end = () => {
+      clearTimeout(timer);
+      listening.dispose();
+      resolve();
+    };
+    const timer = setTimeout(end, 500); // a page that is asked by something else than the user gets no focus
+    const listening = vscode.Disposable.from(panel.onDidChangeViewState(() => panel.active && end()), panel.onDidDispose(end));
+  });
 }
 
 /** The files that text cites, by the names it has for them, of those that are in the workspace. */

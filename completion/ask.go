@@ -44,6 +44,7 @@ func (e *Engine) ask(ctx context.Context, req Request) (Result, error) {
 				return Result{}, err
 			}
 		}
+		rival := e.rival(ctx, req, stream, typed) // the model is writing meanwhile
 		err := stream.wait(ctx, newer, typed)
 		if err == errDisagrees || err == errAbandoned && ctx.Err() == nil {
 			tried = append(tried, stream)
@@ -60,15 +61,61 @@ func (e *Engine) ask(ctx context.Context, req Request) (Result, error) {
 			}
 			return res, err
 		}
-		if len(res.Items) == 0 && typed != "" && (req.Manual || stream.onScreen(typed) == "") {
+		if shown, _ := stream.onScreen(typed); len(res.Items) == 0 && typed != "" && (req.Manual || shown == "") {
 			tried = append(tried, stream) // nothing of it is left
 			continue
 		}
 		if e.wantsSecondRound(req, stream, reused) {
-			return e.secondRound(ctx, req, d, newer, stream, res)
+			if res, err = e.secondRound(ctx, req, d, newer, stream, res); err != nil {
+				return res, err
+			}
+		}
+		if res = compete(res, rival, req.Manual); len(res.Items) > 0 && res.Engine == localEngine {
+			stream.showLocal(typed, res.Items[0].Text)
 		}
 		return res, nil
 	}
+}
+
+// surer says why the model-free engine's text is shown although there is a model.
+func surer(model string) string { return "what is copied is likelier right than what " + model + " wrote" }
+
+// rival is what the model-free engine would show in place of the stream's answer, without
+// items where something of that is on the screen: what is there stays.
+func (e *Engine) rival(ctx context.Context, req Request, stream *modelStream, typed string) Result {
+	if shown, _ := stream.onScreen(typed); e.opts.Alone || !blank(shown) {
+		return Result{}
+	}
+	ctx, cancel := context.WithTimeout(ctx, rivalTime)
+	defer cancel()
+	req.Manual = false // what it is sure of, whoever asks
+	return e.answerLocally(ctx, req)
+}
+
+// rivalTime is how long one request reads files that the model-free engine does not know
+// yet; the next one goes on.
+const rivalTime = 30 * time.Millisecond
+
+// compete sets the model's answer and the model-free engine's side by side: who is surer of
+// the first line is shown, and to a user who asked the other one, too.
+func compete(res, rival Result, manual bool) Result {
+	res.Timings.Local = rival.Timings.Local
+	if len(rival.Items) == 0 || res.Engine == localEngine {
+		return res
+	}
+	it := rival.Items[0]
+	same := func(other Item) bool { return other.Text == it.Text && other.End == it.End }
+	switch {
+	case len(res.Items) == 0 && it.Confidence >= sureAlone, len(res.Items) > 0 && it.Confidence > res.Items[0].Confidence && !same(res.Items[0]):
+		res.Note = surer(res.Engine)
+		if res.Items = slices.DeleteFunc(res.Items, same); !manual {
+			res.Items = nil
+		}
+		res.Items, res.Engine = slices.Insert(res.Items, 0, it), localEngine
+	case manual && it.Confidence > 0 && !slices.ContainsFunc(res.Items, same):
+		res.Items = append(res.Items, it)
+	}
+	return res
 }
 
 func isClosed(c <-chan struct{}) bool {
@@ -187,7 +234,8 @@ func (e *Engine) result(stream *modelStream, req Request, typed string, reused b
 		spent.FirstToken, spent.Generate = stream.firstToken, stream.generate
 	}
 	stream.mu.Unlock()
-	tokens, onScreen := e.promptTokens(stream), stream.onScreen(typed)
+	tokens := e.promptTokens(stream)
+	onScreen, local := stream.onScreen(typed)
 	if spent.FirstToken > 0 {
 		e.tookLatency(spent.FirstToken)
 	}
@@ -216,10 +264,16 @@ func (e *Engine) result(stream *modelStream, req Request, typed string, reused b
 		if !ok {
 			continue
 		}
-		it, ok := e.item(req, s, text, res.Engine, seen)
-		if !ok || slices.Contains(res.Items, it) {
+		it, ok := e.item(req, s, text, e.gen.Model(), seen)
+		if !ok || slices.ContainsFunc(res.Items, func(other Item) bool { return other.Text == it.Text && other.End == it.End }) {
 			continue
 		}
+		if i == 0 && local && it.Text == onScreen {
+			it.Engine, res.Engine, res.Note = localEngine, localEngine, surer(e.gen.Model())
+			res.Items = append(res.Items, it)
+			continue
+		}
+		it.Confidence = a.lineConfidence(len(typed), it.Text)
 		// NaN, where the backend tells nothing, passes.
 		if !req.Manual && a.confidence(len(typed), len(typed)+len(it.Text)) < e.opts.MinConfidence {
 			res.Note = "the model was not sure enough"

@@ -113,4 +113,7 @@ type Item struct {
 	// Engine is the source: the model's name, or "local" for the model-free
 	// engine.
 	Engine string
+	// Confidence is the probability that its first line is right, 0 where that is
+	// not known.
+	Confidence float64
 }

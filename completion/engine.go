@@ -175,15 +175,15 @@ func (e *Engine) answerLocally(ctx context.Context, req Request) Result {
 	begin := time.Now()
 	s := e.cursorContext(req)
 	p, ok := e.local.complete(ctx, req)
-	text := p.text
+	text, confidence := p.text, p.confidence()
 	if !req.Manual && p.alone() {
 		text, _, _ = strings.Cut(text, "\n")
 	}
 	if !ok || !p.sure() || !req.Manual && s.stands(s.line+firstLine(text)) {
 		if usual := usualRest(s); usual != "" {
-			text = usual
+			text, confidence = usual, 0
 		} else if !ok || !req.Manual {
-			text = habitualRest(s)
+			text, confidence = habitualRest(s), 0
 		}
 	}
 	spent := time.Since(begin)
@@ -193,6 +193,7 @@ func (e *Engine) answerLocally(ctx context.Context, req Request) Result {
 		return res
 	}
 	if it, ok := e.item(req, s, text, localEngine, ""); ok {
+		it.Confidence = confidence
 		res.Items = []Item{it}
 	}
 	res.Timings = Timings{Local: spent, Post: time.Since(begin) - spent}

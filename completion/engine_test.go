@@ -131,7 +131,7 @@ func TestModelAnswers(t *testing.T) {
 	e := newEngine(t, g, Options{})
 	req := at(t, "add.go", "go", "package p\n\nfunc add(a, b int) int {\n\treturn ‸\n}\n")
 	res := complete(t, e, req)
-	if len(res.Items) != 1 || res.Items[0] != (Item{"a + b", req.Offset, req.Offset, "granite4:micro"}) {
+	if len(res.Items) != 1 || res.Items[0] != (Item{"a + b", req.Offset, req.Offset, "granite4:micro", res.Items[0].Confidence}) {
 		t.Fatalf("items = %+v", res.Items)
 	}
 	if res.Note != "" || res.Engine != "granite4:micro" {
@@ -210,7 +210,7 @@ func TestSelectedEntryIsExtended(t *testing.T) {
 	start := req.Offset - len("Ser")
 	req.Selected = &Selected{Start: start, End: req.Offset, Text: "ServeHTTP"}
 	res := complete(t, e, req)
-	if len(res.Items) != 1 || res.Items[0] != (Item{"ServeHTTP(w, r)", start, req.Offset, "granite4:micro"}) {
+	if len(res.Items) != 1 || res.Items[0] != (Item{"ServeHTTP(w, r)", start, req.Offset, "granite4:micro", res.Items[0].Confidence}) {
 		t.Fatalf("items = %+v", res.Items)
 	}
 	if !strings.Contains(res.Prompt.Text, "\thttp.ServeHTTP<|fim_suffix|>") {

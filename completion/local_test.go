@@ -2,6 +2,8 @@ package completion
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -306,5 +308,97 @@ func TestUsualLines(t *testing.T) {
 	own += "\tif err !‸\n}\n"
 	if res := complete(t, newEngine(t, nil, Options{}), at(t, "a", "go", own)); len(res.Items) == 0 || !strings.HasPrefix(res.Items[0].Text, "= other {") {
 		t.Errorf("the user's own habit is not preferred: %+v", res.Items)
+	}
+}
+
+// locked has methods that begin alike, and the cursor in another one that does, which are
+// enough for the model-free engine to be sure.
+func locked(t *testing.T, typed string) Request {
+	var b strings.Builder
+	b.WriteString("package stock\n\n")
+	for i := range 40 {
+		fmt.Fprintf(&b, "func (s *Shelf) Put%d(name string) {\n\ts.mu.Lock()\n\tdefer s.mu.Unlock()\n\ts.put%d(name)\n}\n\n", i, i)
+	}
+	return at(t, "stock.go", "go", b.String()+"func (s *Shelf) Swap(name string) {\n\ts.mu.Lock()\n\tdefer "+typed+"‸\n}\n")
+}
+
+// The model's line and the model-free engine's compete by how sure each is, whatever way the
+// backend tells that.
+func TestTheSurerEngineIsShown(t *testing.T) {
+	for name, tt := range map[string]struct {
+		logprob     float64
+		alone       bool
+		want        string
+		engine      string
+		mustHaveWhy bool
+	}{
+		"a sure model":           {logprob: -0.01, want: "s.wg.Done()", engine: "granite4:micro"},
+		"a model that guesses":   {logprob: -3, want: "s.mu.Unlock()", engine: localEngine, mustHaveWhy: true},
+		"a model that says none": {logprob: math.NaN(), want: "s.mu.Unlock()", engine: localEngine, mustHaveWhy: true},
+		"no competition":         {logprob: -3, alone: true, want: "s.wg.Done()", engine: "granite4:micro"},
+	} {
+		g := says("s.wg", ".Done()")
+		g.logprob = tt.logprob
+		res := complete(t, newEngine(t, g, Options{Alone: tt.alone}), locked(t, ""))
+		if len(res.Items) != 1 || res.Items[0].Text != tt.want || res.Engine != tt.engine || res.Items[0].Engine != tt.engine || res.Note != "" != tt.mustHaveWhy {
+			t.Errorf("%s: %+v by %q, %q", name, res.Items, res.Engine, res.Note)
+		}
+	}
+}
+
+// Where the model shows nothing, the model-free engine does if it is sure, and only then.
+func TestSilenceOfAModelIsFilled(t *testing.T) {
+	sure := complete(t, newEngine(t, says(""), Options{}), locked(t, ""))
+	if len(sure.Items) != 1 || sure.Engine != localEngine {
+		t.Errorf("sure: %+v by %q", sure.Items, sure.Engine)
+	}
+	unsure := complete(t, newEngine(t, says(""), Options{}), at(t, "a.go", "go", "package p\n\nfunc f() {\n\ta.b(c)\n\td.b(‸\n}\n"))
+	if len(unsure.Items) != 0 {
+		t.Errorf("unsure: %+v by %q", unsure.Items, unsure.Engine)
+	}
+}
+
+// What is shown in place of the model's answer stays while the user types it, and costs no
+// request; where they type what the model said, that is shown.
+func TestTheSurerEngineStays(t *testing.T) {
+	g := says("s.wg", ".Done()")
+	g.logprob = -3
+	e := newEngine(t, g, Options{})
+	if res := complete(t, e, locked(t, "")); res.Engine != localEngine {
+		t.Fatalf("%+v by %q", res.Items, res.Engine)
+	}
+	for _, typed := range []string{"s", "s.m", "s.mu.Un", "s.mu.Unlock("} {
+		res := complete(t, e, locked(t, typed))
+		if len(res.Items) != 1 || typed+res.Items[0].Text != "s.mu.Unlock()" || res.Engine != localEngine || !res.Reused {
+			t.Errorf("behind %q: %+v by %q", typed, res.Items, res.Engine)
+		}
+	}
+	if res := complete(t, e, locked(t, "s.w")); len(res.Items) != 1 || res.Items[0].Text != "g.Done()" || res.Engine != "granite4:micro" {
+		t.Errorf("where the model's is typed: %+v by %q", res.Items, res.Engine)
+	}
+	if n := len(g.sent()); n != 1 {
+		t.Errorf("%d requests to the model", n)
+	}
+}
+
+// Who asks is offered both.
+func TestBothEnginesAreOffered(t *testing.T) {
+	for _, logprob := range []float64{-0.01, -3} {
+		g := says("s.wg", ".Done()")
+		g.logprob = logprob
+		req := locked(t, "")
+		req.Manual = true
+		res := complete(t, newEngine(t, g, Options{}), req)
+		var texts []string
+		for _, it := range res.Items {
+			texts = append(texts, it.Text+" by "+it.Engine)
+		}
+		want := []string{"s.wg.Done() by granite4:micro", "s.mu.Unlock() by local"}
+		if logprob == -3 {
+			slices.Reverse(want)
+		}
+		if !slices.Equal(texts, want) {
+			t.Errorf("%v: %q", logprob, texts)
+		}
 	}
 }

@@ -12,7 +12,8 @@ type Metrics struct {
 	// Requests made, by those that ended.
 	Requests int
 	// Model and Reused were answered by the model: by a request to it, or by what
-	// an earlier one said. Local were answered without a model.
+	// an earlier one said. Local were answered by the model-free engine, which there was
+	// no model beside, or which was surer.
 	Model, Reused, Local int
 	// Overtaken lost to a newer request of their document, or were cancelled.
 	Overtaken int

@@ -34,6 +34,9 @@ type Options struct {
 	// not shown unless the user asked, where the backend gives
 	// probabilities. Default 0: show all.
 	MinConfidence float64
+	// Alone has the model-free engine answer only where the model cannot, as
+	// evaluations of the model want it.
+	Alone bool
 	// Template is the family of models to make prompts for.
 	Template Choice
 	// Family is the family of those that Template allows whose tags the model has;

@@ -12,8 +12,8 @@ type Result struct {
 	Items []Item
 	// Engine is the source that answered: the model's name, or "local".
 	Engine string
-	// Note says why the model was not used, or why there is no answer at all;
-	// "" when the model answered.
+	// Note says why the model's answer is not what is shown, or why there is no answer at
+	// all; "" when it is.
 	Note string
 	// Reused is true when no request to the model was started: an earlier
 	// one's answer, or what is still coming of it, serves.

@@ -30,7 +30,9 @@ type modelStream struct {
 	err     error
 	// shown is the most of the first answer that the user saw, with what they
 	// had typed of it: post-processing may have written it in another way.
-	shown   string
+	shown string
+	// local: shown is the model-free engine's, which was surer.
+	local   bool
 	waiters int
 	// kept is set for a stream that runs ahead of the user, with nobody
 	// waiting yet.
@@ -54,7 +56,13 @@ type scoredPiece struct {
 // confidence is the geometric mean of the token probabilities of
 // text[from:to], NaN if the backend gave none.
 func (a answer) confidence(from, to int) float64 {
-	sum, n, start := 0.0, 0, 0
+	sum, n := a.logprob(from, to)
+	return math.Exp(sum / float64(n)) // 0/0 is NaN
+}
+
+// logprob is the sum over the n tokens of text[from:to] of which the backend said it.
+func (a answer) logprob(from, to int) (sum float64, n int) {
+	start := 0
 	for _, p := range a.pieces {
 		if p.end > from && start < to && !math.IsNaN(p.logprob) {
 			sum += p.logprob
@@ -62,10 +70,29 @@ func (a answer) confidence(from, to int) float64 {
 		}
 		start = p.end
 	}
+	return sum, n
+}
+
+// The probability that a line of a model is right, by that of its tokens: a logistic
+// regression over 317 answers of Qwen2.5-Coder 1.5B, judged on 317 others (bench/completion.md).
+// Where the backend tells no probabilities, the model is taken for as sure as that it is
+// right in four of five such lines: on the same answers the least by which little is lost.
+const (
+	lineBase    = 2.63
+	lineLogprob = 1.41
+	lineUnknown = 0.8
+)
+
+// lineConfidence is the probability that the first line with text is right of what is shown
+// of text[from:].
+func (a answer) lineConfidence(from int, shown string) float64 {
+	text := a.text[min(from, len(a.text)):]
+	begin := from + len(text) - len(strings.TrimLeft(text, "\n"))
+	sum, n := a.logprob(begin, begin+len(firstLine(strings.TrimLeft(shown, "\n"))))
 	if n == 0 {
-		return math.NaN()
+		return lineUnknown
 	}
-	return math.Exp(sum / float64(n))
+	return 1 / (1 + math.Exp(-lineBase-lineLogprob*sum))
 }
 
 // leaveAfter is how long a stream goes on with nobody waiting: an editor
@@ -160,18 +187,26 @@ func (stream *modelStream) show(typed, text string) {
 	stream.mu.Lock()
 	defer stream.mu.Unlock()
 	if len(stream.shown) < len(typed)+len(text) || !strings.HasPrefix(stream.shown, typed) {
-		stream.shown = typed + text
+		stream.shown, stream.local = typed+text, stream.local && strings.HasPrefix(stream.shown, typed)
 	}
 }
 
-// onScreen is what was shown behind typed, "" if nothing was.
-func (stream *modelStream) onScreen(typed string) string {
+// showLocal notes that the model-free engine's text was shown in place of the answer's.
+func (stream *modelStream) showLocal(typed, text string) {
+	stream.mu.Lock()
+	defer stream.mu.Unlock()
+	stream.shown, stream.local = typed+text, true
+}
+
+// onScreen is what was shown behind typed, "" if nothing was, and whether it was the
+// model-free engine's.
+func (stream *modelStream) onScreen(typed string) (rest string, local bool) {
 	stream.mu.Lock()
 	defer stream.mu.Unlock()
 	if rest, ok := strings.CutPrefix(stream.shown, typed); ok {
-		return rest
+		return rest, stream.local
 	}
-	return ""
+	return "", false
 }
 
 // promptTokens is how long a stream's prompt was: the backend's count, else the

@@ -61,7 +61,7 @@ const MethodExplainCompletion = "quarry/completion.explain"
 // Explanation is the record of one answer.
 type Explanation struct {
 	Engine string `json:"engine"`
-	// Note says why the model was not used, "" if it was.
+	// Note says why the model's answer is not what is shown, "" if it is.
 	Note    string             `json:"note,omitempty"`
 	Prompt  ExplainedPrompt    `json:"prompt"`
 	Timings map[string]float64 `json:"timings_ms"`

@@ -23,7 +23,7 @@ import (
 type typedFlags struct {
 	suite, corpus, answers, missing, half, place string
 	every, tokens                                int
-	gate, beside, right                          bool
+	gate, beside, right, alone                   bool
 	// before and after hold two versions of repositories; holes are cut into the last
 	// change of their files then.
 	before, after string
@@ -58,6 +58,7 @@ file, so a run that broke off goes on. testdata/holes/fetch.sh fetches the trees
 	flags.IntVar(&f.every, "every", 1, "only one of `N` holes, by chance: alike of all languages and kinds of place, with those of a larger N")
 	flags.IntVar(&f.tokens, "tokens", 128, "longest answer")
 	flags.BoolVar(&f.right, "right", false, "ask no model but a stand-in that writes what was taken out and goes on; nothing is kept")
+	flags.BoolVar(&f.alone, "model-alone", false, "leave the model-free engine out, which a server sets beside the model")
 	flags.BoolVar(&f.gate, "gate", false, "fail where quarry is worse than plain FIM on the held-out half, with --right where it loses right answers")
 	flags.BoolVar(&f.beside, "beside", false, "set quarry's usual prompt beside what the flags below choose, instead of plain FIM")
 	flags.StringVar(&f.choice.Form, "form", completioneval.FormComments, "`FORM` of code of other places in the prompt: "+strings.Join(completioneval.Forms, ", "))
@@ -193,6 +194,7 @@ func (a *app) ghost(ctx context.Context, f typedFlags) (err error) {
 		Template:      template,
 		Chat:          s.Completion.ChatLayout,
 		Syntax:        syntaxcheck.New(),
+		Alone:         f.alone || f.right, // whether it is shown is what that asks
 	}, trees, sources, chosen, func(h completioneval.Filling) {
 		if f.missing == "" {
 			done++

@@ -161,7 +161,7 @@ func (a *app) complete(ctx context.Context, arg string, showPrompt bool) error {
 	case showPrompt && why.Prompt.Text == "":
 		return fmt.Errorf("there is no prompt here: %s", why.Note)
 	case showPrompt:
-		if why.Note != "" {
+		if why.Note != "" && !asked(why) {
 			fmt.Fprintf(a.Stderr, "the model was not asked: %s\n", why.Note)
 		}
 		_, err := fmt.Fprintln(a.Stdout, why.Prompt.Text)
@@ -210,6 +210,9 @@ func explanation(ctx context.Context, e *headless.Editor, b *headless.Buffer) (l
 	return why, err
 }
 
+// asked is whether a model answered, whoever's answer is shown.
+func asked(why lsp.Explanation) bool { return why.Timings["first_token"] > 0 }
+
 // summary is one line about an answer: who gave it and how long it took.
 func summary(why lsp.Explanation, shown bool) string {
 	switch {
@@ -219,6 +222,8 @@ func summary(why lsp.Explanation, shown bool) string {
 		return "no suggestion: no model is running, and no similar code is open"
 	case !shown:
 		return fmt.Sprintf("no suggestion: %s had none fit to show after %.0f ms", why.Engine, why.Timings["total"])
+	case why.Engine == "local" && asked(why):
+		return fmt.Sprintf("copied in %.0f ms", why.Timings["total"])
 	case why.Engine == "local":
 		return fmt.Sprintf("copied from open files, no model, in %.2f ms", why.Timings["total"])
 	}

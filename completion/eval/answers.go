@@ -28,6 +28,8 @@ type Answers struct {
 	looking       bool
 	instead, tail string
 	healed        bool
+	// lacking: an answer was asked for that the file does not know, since choose.
+	lacking bool
 	// choice is what a new answer is kept with, for who reads the file: the key tells
 	// prompts apart anyway.
 	choice string
@@ -107,7 +109,14 @@ func (a *Answers) look(alone bool) {
 func (a *Answers) choose(instead, tail, choice string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.instead, a.tail, a.choice, a.healed = instead, tail, choice, false
+	a.instead, a.tail, a.choice, a.healed, a.lacking = instead, tail, choice, false, false
+}
+
+// lacked is whether an answer was asked for that nobody knows.
+func (a *Answers) lacked() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.lacking
 }
 
 // told is whether the last answer began with the tail that was cut off its prompt, and how
@@ -141,6 +150,9 @@ func (a *Answers) generate(ctx context.Context, prompt string, stop []string, sa
 	}
 	// Nobody asked this yet, or only for less than is wanted now.
 	if a.upstream == nil {
+		a.mu.Lock()
+		a.lacking = true
+		a.mu.Unlock()
 		a.Lacks(key, map[string]any{"key": key, "prompt": prompt, "tokens": a.tokens})
 		return 0, ErrNoAnswer
 	}

@@ -66,7 +66,7 @@ func FillByModel(ctx context.Context, gen completion.Generator, opt completion.O
 		for _, d := range r.Documents {
 			opt.Repository.Add(d.Root, d.Path, d.Text)
 		}
-		opt.Debounce, opt.Candidates = -1, 1
+		opt.Debounce, opt.Candidates, opt.Alone = -1, 1, true
 		alone := opt
 		alone.Context = nil
 		opt.Context = unhurried{v.source}

@@ -48,6 +48,8 @@ type Filling struct {
 	// Healed: the answer began with what healing had cut off the prompt.
 	Healed bool   `json:"healed,omitempty"`
 	Note   string `json:"note,omitempty"`
+	// Engines is what each engine shows, nil where one choice is set beside another.
+	Engines *EngineShown `json:"engines,omitempty"`
 }
 
 // String is the hole in one line: what is typed and wanted, and a + or what either
@@ -114,8 +116,9 @@ type TypedReport struct {
 	Names  []Names    `json:"names"`
 	Stands []Stands   `json:"stands"`
 	// Places is how many holes there are at each kind of place of a line, and positions.
-	Places   []Place   `json:"places"`
-	Fillings []Filling `json:"holes"`
+	Places   []Place     `json:"places"`
+	Engines  []EngineRow `json:"engines"`
+	Fillings []Filling   `json:"holes"`
 }
 
 // Answered is how many of the holes of a half are answered.
@@ -174,6 +177,7 @@ func FillTyped(ctx context.Context, a *Answers, asking Asking, opt completion.Op
 		report.Halves = append(report.Halves, n)
 	}
 	report.sumUp()
+	report.Engines = engineRows(report.Fillings)
 	return report, nil
 }
 
@@ -188,8 +192,13 @@ func (r *TypedReport) fillTree(ctx context.Context, a *Answers, asking Asking, o
 	}
 	opt.Debounce, opt.Candidates, opt.MaxTokens = -1, 1, a.tokens
 	opt.Context = unhurried{v.source}
+	opt.Alone = opt.Alone || asking.Beside || asking.Choice.String() != "" // a prompt is judged by what the model makes of it
 	e := completion.New(a, opt)
 	defer e.Close()
+	opt.Alone = true
+	alone, local := completion.New(a, opt), completion.New(nil, opt)
+	defer alone.Close()
+	defer local.Close()
 	var out []Filling
 	whole := map[string]completion.Document{}
 	for _, d := range tree.Documents {
@@ -206,6 +215,7 @@ func (r *TypedReport) fillTree(ctx context.Context, a *Answers, asking Asking, o
 		copies := lines.copies(h.Document.Path)
 		for _, path := range copies {
 			v.remove(whole[path])
+			opt.Repository.Remove(whole[path].Root, path)
 		}
 		f, err := r.fillTyped(ctx, a, e, asking, h, func() (inTree bool) {
 			for path, t := range text {
@@ -216,10 +226,14 @@ func (r *TypedReport) fillTree(ctx context.Context, a *Answers, asking Asking, o
 			}
 			return inTree
 		}(), len(copies) > 0)
+		if f.Engines != nil {
+			err = errors.Join(err, h.fillBy(ctx, a, alone, &f.Engines.Model), h.fillBy(ctx, a, local, &f.Engines.Local))
+		}
 		for _, path := range append(copies, h.Document.Path) {
 			if err := v.write(whole[path]); err != nil {
 				return out, err
 			}
+			opt.Repository.Add(whole[path].Root, path, whole[path].Text)
 		}
 		switch {
 		case errors.Is(err, ErrNoAnswer):
@@ -274,6 +288,9 @@ func (r *TypedReport) fillTyped(ctx context.Context, a *Answers, e *completion.E
 	f.Got = got
 	f.Ours = h.Judge(got)
 	f.Ours.Shown = len(res.Items) > 0
+	if !asking.Beside && asking.Choice.String() == "" {
+		f.Engines = &EngineShown{Together: shownOf(res, got, f.Ours)}
+	}
 	return f, nil
 }
 
@@ -295,7 +312,7 @@ func (h *TypedHole) fill(ctx context.Context, a *Answers, e *completion.Engine, 
 	if err != nil {
 		return res, "", err
 	}
-	if res.Engine != a.Model() {
+	if a.lacked() {
 		return res, "", ErrNoAnswer
 	}
 	got := h.Closers // with nothing shown, the line ends in what the editor closed
@@ -595,6 +612,7 @@ func (r TypedReport) String() string {
 			l.Ours, l.Plain, l.intervals(), l.OnlyOurs, l.OnlyPlain, l.P, w.Ours, w.Plain, w.intervals(), w.OnlyOurs, w.OnlyPlain, w.P,
 			row.Similar, row.SimilarPlain, row.Repeats, row.RepeatsPlain, row.Shown)
 	}
+	b.WriteString(enginesTable(r.Engines))
 	b.WriteString("\n| holes | lines taken out | right before the first wrong one | shown from there on |\n|---|---|---|---|\n")
 	for _, row := range r.Rows {
 		if name := row.Name; strings.HasPrefix(name, "all, ") || strings.HasPrefix(name, string(AtBody)) {

@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"sync"
 	"time"
 
@@ -27,6 +28,9 @@ type said struct {
 	// Stopped says that more would have been written.
 	Stopped bool `json:"stopped,omitempty"`
 	Cut     bool `json:"cut,omitempty"`
+	// NoTools says that the server refused the tools of the conversation, which is then asked
+	// with tools described in words.
+	NoTools bool `json:"no_tools,omitempty"`
 	Usage
 }
 
@@ -76,6 +80,9 @@ func (k keeping) Chat(ctx context.Context, c agent.Conversation, emit func(text 
 	}
 	key := eval.KeyOf(k.model, string(request))
 	if one, ok := k.Answer(key); ok {
+		if one.NoTools {
+			return agent.Reply{}, agent.ErrNoTools
+		}
 		if reply, enough := one.replay(emit); enough {
 			k.use(one.Usage)
 			return reply, nil
@@ -92,6 +99,9 @@ func (k keeping) Chat(ctx context.Context, c agent.Conversation, emit func(text 
 		one.Stopped = !emit(piece)
 		return !one.Stopped
 	})
+	if errors.Is(err, agent.ErrNoTools) {
+		return reply, errors.Join(err, k.Keep(said{Key: key, NoTools: true}))
+	}
 	if err != nil {
 		return reply, err
 	}

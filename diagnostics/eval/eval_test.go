@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -267,4 +268,30 @@ func TestAnswersAreKept(t *testing.T) {
 	if text, err := say(open("m"), nil, 9); err != nil || text != "one two three" {
 		t.Errorf("%q, %v", text, err)
 	}
+}
+
+// That a server refuses tools decides what is asked next, and is kept with the answers: with
+// no server the conversation goes the same way.
+func TestRefusedToolsAreKept(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "answers.jsonl")
+	for _, upstream := range []agent.Chat{refusing{}, nil} {
+		a, err := OpenAnswers(file, "m")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = a.Of(upstream).Chat(t.Context(), agent.Conversation{Tools: json.RawMessage("[]")}, func(string) bool { return true })
+		if !errors.Is(err, agent.ErrNoTools) || a.Missing() != 0 {
+			t.Errorf("upstream %v: %v, %d missing", upstream, err, a.Missing())
+		}
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// refusing is a server whose model knows no tools.
+type refusing struct{}
+
+func (refusing) Chat(context.Context, agent.Conversation, func(string) bool) (agent.Reply, error) {
+	return agent.Reply{}, fmt.Errorf("llama.cpp: %w", agent.ErrNoTools)
 }

@@ -35,6 +35,7 @@ func TestTemplates(t *testing.T) {
 			"<|end_of_text|>\n<|start_of_role|>assistant<|end_of_role|>"},
 		{"qwen2.5-coder:1.5b", false, "<|fim_prefix|># h\nP\nT<|fim_suffix|>S<|fim_middle|>"},
 		{"Qwen2.5-Coder", true, "<|im_start|>user\n<|fim_prefix|># h\nP\nT<|fim_suffix|>S<|fim_middle|><|im_end|>\n<|im_start|>assistant\n"},
+		{"sweep-next-edit:1.5b", true, "<|im_start|>user\n<|fim_prefix|># h\nP\nT<|fim_suffix|>S<|fim_middle|><|im_end|>\n<|im_start|>assistant\n"},
 		{"starcoder2:3b", false, "<fim_prefix># h\nP\nT<fim_suffix>S<fim_middle>"},
 		{"starcoder2:3b", true, "<fim_prefix># h\nP\nT<fim_suffix>S<fim_middle>"},
 		{"codegemma:2b-code", false, "<|fim_prefix|># h\nP\nT<|fim_suffix|>S<|fim_middle|>"},
@@ -46,6 +47,7 @@ func TestTemplates(t *testing.T) {
 		{"stable-code:3b", false, "<fim_prefix># h\nP\nT<fim_suffix>S<fim_middle>"},
 		{"JetBrains/Mellum-4b", false, "<fim_suffix>S<fim_prefix># h\nP\nT<fim_middle>"},
 		{"seed-coder:8b", false, "<[fim-suffix]>S<[fim-prefix]># h\nP\nT<[fim-middle]>"},
+		{"zeta-2", false, "<[fim-suffix]>S<[fim-prefix]># h\nP\nT<[fim-middle]>"},
 		{"codellama:7b-code", false, "<PRE> # h\nP\nT <SUF>S <MID>"},
 		{"codegeex4", false, "<|code_prefix|># h\nP\nT<|code_suffix|>S<|code_middle|>"},
 	}

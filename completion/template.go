@@ -44,7 +44,7 @@ const CustomTemplate = "custom"
 var templates = []*Template{
 	granite,
 	{
-		Name: "qwen2.5-coder", models: []string{"qwen"},
+		Name: "qwen2.5-coder", models: []string{"qwen", "sweep"},
 		prefix: "<|fim_prefix|>", suffix: "<|fim_suffix|>", middle: "<|fim_middle|>",
 		stop: []string{"<|endoftext|>", "<|fim_pad|>", "<|repo_name|>", "<|file_sep|>", "<|im_start|>", "<|im_end|>"},
 		chat: &[2]string{"<|im_start|>user\n", "<|im_end|>\n<|im_start|>assistant\n"},

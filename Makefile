@@ -22,7 +22,7 @@ HOLES_TREES ?= $(or $(QUARRY_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/quarr
 NEWCOMER_TREES ?= $(or $(QUARRY_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/quarry)/newcomer
 
 .DEFAULT_GOAL := build
-.PHONY: agents right-answers vet-systems completions man dist registries eval newcomer hardened licences sbom vulnerabilities bench bench-vectors ghost ghost-rounds fixes imports help build demo modules test memory flaky test-editors vscode zed screenshot vet ollama ollama-current minilm coder clean
+.PHONY: agents right-answers vet-systems completions man dist registries eval newcomer hardened licences sbom vulnerabilities bench bench-vectors ghost ghost-rounds fixes imports help build demo modules test memory flaky test-editors vscode typescript zed screenshot vet ollama ollama-current minilm coder clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -147,6 +147,10 @@ zed: ## build the Zed extension, a WebAssembly component, and print its path (ne
 
 vscode: ## build the VS Code extension, editors/vscode/dist/quarry.vsix (SITE; needs npm)
 	cd editors/vscode && npm ci --silent && SITE="$(SITE)" npm run --silent pack
+
+typescript: ## check the TypeScript client of quarry serve and compile it, lsp/service/client/typescript/dist (needs npm)
+	cd editors/vscode && npm ci --silent && node_modules/.bin/tsc -p ../../lsp/service/client/typescript
+	node lsp/service/client/typescript/dist/client.test.js
 
 screenshot: vscode ## take the pictures in docs/ anew
 	@editors/chroot.sh make

@@ -204,7 +204,8 @@ func TestTypingThroughAProposal(t *testing.T) {
 	}
 }
 
-// TestNothingIsAppliedUnseen has a change proposed that the window does not show as a whole, as test/unseen.mjs says.
+// TestNothingIsAppliedUnseen has a change proposed that the window does not show as a whole, as test/unseen.mjs says, a
+// small window by far not.
 func TestNothingIsAppliedUnseen(t *testing.T) {
 	var words []string
 	line := func(sign string, n int) (text string) {
@@ -239,14 +240,18 @@ func TestNothingIsAppliedUnseen(t *testing.T) {
 		}
 		return modeltest.Answer{Pieces: []string{"Less to read (purge.py:1-3).\n```diff\n" + diff + "```\n"}}
 	})
-	workspace := filepath.Join(t.TempDir(), "purge")
-	file := filepath.Join(workspace, "purge.py")
-	editortest.WriteFile(t, file, before)
-	codeServer := made(t)
 	words = append(words, "safe()", "launch()")
-	live(t, "unseen.mjs", codeServer, start(t, codeServer, workspace, model.URL), "QUARRY_WORDS="+strings.Join(words, " "))
-	if err := has(file, after); err != nil {
-		t.Error(err)
+	codeServer := made(t)
+	for _, window := range []string{"1200x700", "950x480"} {
+		t.Run(window, func(t *testing.T) {
+			workspace := filepath.Join(t.TempDir(), "purge")
+			file := filepath.Join(workspace, "purge.py")
+			editortest.WriteFile(t, file, before)
+			live(t, "unseen.mjs", codeServer, start(t, codeServer, workspace, model.URL), "QUARRY_WINDOW="+window, "QUARRY_WORDS="+strings.Join(words, " "))
+			if err := has(file, after); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

@@ -5,7 +5,7 @@
 import * as vscode from 'vscode';
 import type { LanguageClient, StaticFeature } from 'vscode-languageclient/node';
 import { columnOf } from './assist';
-import { clearIn, clearTo, rowsOf, runsOf, Unseen, type Part, type Run, type Side } from './seen';
+import { clearIn, clearTo, laidRun, lay, rowsOf, runsOf, Unseen, type Laid, type Part, type Run, type Side } from './seen';
 import { mayBeTyped, Typing } from './typing';
 import { inMessage } from './words';
 
@@ -26,20 +26,23 @@ interface Proposal {
   hide?: () => void;
   /** The files as they are in the diffs, each there once its diff is. */
   files: (Shown | undefined)[];
+  /**
+   * Whether Apply goes from one place that was not seen to the next: then the message is away, which lies over the end of the window. The
+   * status bar has its keys, and why.
+   */
+  walks?: boolean;
   /** Whether the server has been told, and has not answered yet. */
   sent?: boolean;
 }
 
 /** A file as its diff shows it. */
 interface Shown {
-  /** The code as it was. */
-  before: string;
+  /** Both texts as they are shown. */
+  laid: Record<Side, Laid>;
   runs: Run[];
   unseen: Unseen;
   /** The line that the user was taken to last, which is on the screen. */
   went?: { side: Side; line: number };
-  /** Whether from there the user was told to scroll. */
-  scrolls?: boolean;
 }
 
 const scheme = 'quarry-change';
@@ -71,6 +74,8 @@ export class Proposals implements vscode.Disposable {
   private looking: NodeJS.Timeout | undefined;
   /** Ends what is said for a while. */
   private said: (() => void) | undefined;
+  /** How many warnings lie over the end of the window. */
+  private warnings = 0;
   private readonly typing = new Typing();
   /** Says that a change waits, how to answer, and why, where messages are hidden: with Do Not Disturb, or after Escape. */
   private readonly waits = vscode.window.createStatusBarItem('quarry.change', vscode.StatusBarAlignment.Left, 10_000); // what has no room goes from the right
@@ -157,9 +162,14 @@ export class Proposals implements vscode.Disposable {
   /** Says in the status bar what the keys do. */
   private sayKeys(p: Proposal): void {
     const left = placesLeft(p);
-    this.waits.text = left === 0
-      ? `$(diff) Change: ${keyOf('A')} applies, ${keyOf('D')} discards`
-      : `$(diff) Change, places not seen: ${left}. ${keyOf('A')} shows more, ${keyOf('D')} discards`;
+    if (left === 0) {
+      this.waits.text = `$(diff) Change: ${keyOf('A')} applies, ${keyOf('D')} discards`;
+    } else if (p.walks) {
+      this.waits.text = `$(diff) Not applied: look, then ${keyOf('A')} (places not seen: ${left}), ${keyOf('D')} discards`;
+    } else {
+      this.waits.text = `$(diff) Change, places not seen: ${left}. ${keyOf('A')} shows more, ${keyOf('D')} discards`;
+    }
+    this.waits.backgroundColor = p.walks && left > 0 ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
   }
 
   /** Looks once the diff has rested: what was passed by is not seen. */
@@ -174,15 +184,13 @@ export class Proposals implements vscode.Disposable {
     if (!p) {
       return;
     }
-    // The message has lines of some forty characters, with what it says of keys, and buttons; below it may be another of quarry's.
-    const covered = 5 + Math.ceil((p.params.reason.length + p.params.basis.length) / 30);
+    // The message has lines of some forty characters, with what it says of keys, and buttons.
+    const message = p.walks ? 0 : 5 + Math.ceil((p.params.reason.length + p.params.basis.length) / 30);
+    const covered = Math.ceil((message + 5 * this.warnings) * messageRow / rowHeight());
     p.files.forEach((file, n) => {
       for (const side of ['before', 'after'] as const) {
         const editor = file && this.editorOf(p, n, side);
         for (const range of editor?.visibleRanges ?? []) {
-          if (side === 'after' && file!.scrolls) {
-            file!.unseen.passed(range.start.line);
-          }
           const part = shownPart(editor!.document, range, side, file!, covered);
           if (part) {
             file!.unseen.saw(side, part);
@@ -211,20 +219,17 @@ export class Proposals implements vscode.Disposable {
     if (!this.editorOf(p, n, next.side)) {
       await this.showFile(p.params, n);
     }
+    p.walks = true;
+    p.hide?.();
     const editor = this.editorOf(p, n, next.side);
-    if (editor && !(next.tall && file.scrolls)) {
+    if (editor) {
       const line = Math.floor(next.from);
       const at = new vscode.Position(line, Math.floor((next.from - line) * editor.document.lineAt(line).text.length + 1e-6)); // the row that has it, not the next
       editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.AtTop);
       file.went = { side: next.side, line };
     }
-    file.scrolls = next.tall;
+    this.sayKeys(p);
     this.lookSoon();
-    if (next.tall) {
-      this.say('Not applied: scroll down, then choose Apply again (a removed line is longer than the window).');
-    } else {
-      this.say(`Not applied: look and choose Apply again (places not seen: ${placesLeft(p)}).`);
-    }
   }
 
   /** Says something for a while, in place of what it said before: messages that pile up would hide the change. */
@@ -238,6 +243,12 @@ export class Proposals implements vscode.Disposable {
       };
       progress.report({ increment: 100 });
     }));
+  }
+
+  /** Says what stays until the user has put it away. */
+  private warn(text: string): void {
+    this.warnings++;
+    void vscode.window.showWarningMessage(text).then(() => this.warnings--);
   }
 
   /** Says in full why the change is proposed, also where messages are hidden. Nothing in it decides. */
@@ -268,10 +279,10 @@ export class Proposals implements vscode.Disposable {
     const runs = runsOf(diff);
     for (const [n, file] of files.entries()) {
       const before = file.create ? '' : (await vscode.workspace.openTextDocument(vscode.Uri.parse(file.uri))).getText();
-      const lines = file.text.split(/\r\n|\r|\n/).length;
-      const whole = { before: { line: 0, count: 0, rows: 0 }, after: { line: 0, count: lines, rows: 0 }, tall: false };
-      const its = runs.length === files.length ? runs[n] : [whole];
-      p.files[n] = { before, runs: its, unseen: new Unseen(its, lines) };
+      const laid = { before: lay(before), after: lay(file.text) };
+      const whole = { before: { line: 0, count: 0, rows: 0 }, after: { line: 0, count: laid.after.first.length - 1, rows: 0 } };
+      const its = (runs.length === files.length ? runs[n] : [whole]).map((run) => laidRun(run, laid));
+      p.files[n] = { laid, runs: its, unseen: new Unseen(its) };
       for (const side of ['before', 'after'] as const) {
         const document = await vscode.workspace.openTextDocument(virtual(id, n, side, file.name));
         const coloured = `${language}-${document.languageId}`;
@@ -296,12 +307,12 @@ export class Proposals implements vscode.Disposable {
   private text(uri: vscode.Uri): string {
     const [id, n, side] = uri.path.split('/').slice(1);
     const p = this.open.find((each) => each.params.id === id);
-    return (side === 'after' ? p?.params.files[Number(n)].text : p?.files[Number(n)]?.before) ?? '';
+    return p?.files[Number(n)]?.laid[side as Side].text ?? '';
   }
 
   private async apply(): Promise<void> {
     if (!this.typing.calm()) {
-      void vscode.window.showWarningMessage('Not applied: you typed just before. Choose Apply once more.');
+      this.warn('Not applied: you typed just before. Choose Apply once more.');
       return;
     }
     const shown = this.shown();
@@ -314,7 +325,7 @@ export class Proposals implements vscode.Disposable {
 
   private async discard(): Promise<void> {
     if (!this.typing.calm()) {
-      void vscode.window.showWarningMessage('Not discarded: you typed just before. Choose Discard once more.');
+      this.warn('Not discarded: you typed just before. Choose Discard once more.');
       return;
     }
     const shown = this.shown();
@@ -335,7 +346,7 @@ export class Proposals implements vscode.Disposable {
       this.forget(p.client, p.params.id);
     }
     if (message) {
-      void vscode.window.showWarningMessage(inMessage(message));
+      this.warn(inMessage(message));
     }
   }
 
@@ -378,11 +389,20 @@ function placesLeft({ params, files }: Proposal): number {
  * What the user sees of a side of a diff where VS Code says that a range of it is on the screen. Where the other side alone is, it names the
  * one line that comes next: a line alone is on the screen if the user was taken to it.
  */
-function shownPart(document: vscode.TextDocument, { start, end }: vscode.Range, side: Side, { runs, went }: Shown, covered: number): Part | undefined {
+function shownPart(document: vscode.TextDocument, { start, end: last }: vscode.Range, side: Side, { runs, went }: Shown, covered: number): Part | undefined {
   const length = (line: number) => document.lineAt(line).text.length;
   const there = went?.side === side && went.line === start.line;
-  if (!there && start.line === end.line && start.character === 0 && end.character === length(end.line)) {
+  if (!there && start.line === last.line && start.character === 0 && last.character === length(last.line)) {
     return undefined;
+  }
+  let end = last;
+  if (side === 'before') {
+    // In the one column that is drawn a line of it may take more rows than VS Code counts: the last may be below the end of the window.
+    const line = last.line - unsure;
+    if (line < start.line) {
+      return there ? { from: start.line, to: start.line + 1 } : undefined;
+    }
+    end = new vscode.Position(line, length(line));
   }
   const place = ({ line, character }: vscode.Position, empty: number) => line + (length(line) > 0 ? character / length(line) : empty);
   const other = side === 'before' ? 'after' : 'before';
@@ -391,15 +411,31 @@ function shownPart(document: vscode.TextDocument, { start, end }: vscode.Range, 
   // What stands above the first line may be of the other side: as the diff says, or some lines off where several of them are alike. And of
   // the code as it was the lines take a row each, and leave room where they take more in the column that is drawn.
   const above = there ? 0 : gap((first, end) => first < start.line && start.line <= end + 3) + (start.line > 0 ? rowsOf(document.lineAt(start.line - 1).text) - 1 : 0);
-  const last = clearTo(start.line, end.line, above, (line) => rowsOf(document.lineAt(line).text) + gap((first) => first === line), covered);
   const from = place(start, 0);
-  const to = last < end.line ? last + 1 : place(end, 1);
-  if (last >= start.line) {
-    return { from, to };
+  if (covered === 0) {
+    return { from, to: place(end, 1) };
   }
-  // Of a line that the user was taken to, the first rows are above the message. A removed line counts whole: whether it is longer than that,
-  // is told by what stands behind it.
-  return there ? { from, to: side === 'before' ? start.line + 1 : clearIn(from, rowsOf(document.lineAt(start.line).text), end.line > start.line ? start.line + 1 : place(end, 1)) } : undefined;
+  // A line takes a row at least, and so does each of the other side that stands between.
+  const between = runs.filter((run) => run[side].line > start.line && run[side].line <= end.line).reduce((sum, run) => sum + run[other].count, 0);
+  const clear = end.line - start.line + 1 + between - covered;
+  const clearLine = clearTo(start.line, end.line, above, (line) => rowsOf(document.lineAt(line).text) + gap((first) => first === line), clear, covered);
+  if (clearLine >= start.line) {
+    return { from, to: clearLine < end.line ? clearLine + 1 : place(end, 1) };
+  }
+  // Of a line that the user was taken to, the first rows are above the message.
+  return there ? { from, to: clearIn(from, rowsOf(document.lineAt(start.line).text), clear, end.line > start.line ? start.line + 1 : place(end, 1)) } : undefined;
+}
+
+/** How many of the last lines of the code as it was may be below the end of the window. */
+const unsure = 2;
+
+/** How many pixels a row of a message takes at most, and the least that one of an editor does. */
+const messageRow = 20;
+
+function rowHeight(): number {
+  const { fontSize = 14, lineHeight = 0 } = vscode.workspace.getConfiguration('editor');
+  const px = lineHeight >= 8 ? lineHeight : fontSize * (lineHeight || 1.3);
+  return Math.max(8, px);
 }
 
 function virtual(id: string, n: number, side: Side, name: string): vscode.Uri {

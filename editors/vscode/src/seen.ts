@@ -13,15 +13,7 @@ export interface Part {
 export type Side = 'before' | 'after';
 
 /** A run of changed lines: from which line of each side on how many are changed, and how many rows they take at most. Lines count from 0. */
-export interface Run {
-  before: { line: number; count: number; rows: number };
-  after: { line: number; count: number; rows: number };
-  /** Whether one of the removed lines may take more rows than the window has: that its first is on the screen is all that VS Code tells. */
-  tall: boolean;
-}
-
-/** How many rows of the editor the user surely sees above the message about a change, which lies over the end of the window. */
-const clear = 12;
+export type Run = Record<Side, { line: number; count: number; rows: number }>;
 
 /** No editor that is of use is narrower than this, in characters. */
 const narrow = 30;
@@ -49,6 +41,63 @@ export function rowsOf(text: string): number {
   return rows;
 }
 
+/** A text as a diff shows it: no line has more rows than any window, and below its end there is room. */
+export interface Laid {
+  text: string;
+  lines: string[];
+  /** The line that each of the text's own begins at, and the one behind them. */
+  first: number[];
+}
+
+/** How many characters of a line are shown in one: VS Code does not tell which rows of a removed line are on the screen. */
+const longest = 100;
+
+/** Stands before the further parts of a line that is shown in several. */
+const goesOn = '⤷ ';
+
+/** So many lines stand below a text's end, so that what is on the screen tells how many rows that has. */
+const below = 60;
+
+/** Lays a text out for a diff. */
+export function lay(text: string): Laid {
+  const own = text.split(/\r\n|\r|\n/);
+  const ended = own.at(-1) === '';
+  if (ended) {
+    own.pop();
+  }
+  const lines: string[] = [];
+  const first = own.map((line) => {
+    lines.push(...parts(line));
+    return lines.length;
+  });
+  const end = ended || own.length === 0 ? '⎯⎯ end of the file ⎯⎯' : '⎯⎯ end of the file, without a line break ⎯⎯';
+  return { text: [...lines, end, ...Array<string>(below).fill('')].join('\n'), lines, first: [0, ...first] };
+}
+
+/** A line in parts that are not too long, each ended behind a blank if there is one. */
+function parts(line: string): string[] {
+  const list: string[] = [];
+  let rest = [...line];
+  while (rest.length > longest) {
+    const blank = rest.slice(0, longest).findLastIndex((character) => character === ' ' || character === '\t') + 1;
+    const cut = blank > longest / 2 ? blank : longest;
+    list.push(rest.slice(0, cut).join(''));
+    rest = rest.slice(cut);
+  }
+  return [...list, rest.join('')].map((part, n) => (n > 0 ? goesOn : '') + part);
+}
+
+/** A run as texts that are laid out show it. */
+export function laidRun(run: Run, sides: Record<Side, Laid>): Run {
+  const of = (side: Side) => {
+    const { first, lines } = sides[side];
+    const at = (line: number) => first[Math.min(line, first.length - 1)];
+    const [line, end] = [at(run[side].line), at(run[side].line + run[side].count)];
+    return { line, count: end - line, rows: lines.slice(line, end).reduce((sum, text) => sum + rowsOf(text), 0) };
+  };
+  return { before: of('before'), after: of('after') };
+}
+
 /** The runs of each file of a unified diff. */
 export function runsOf(diff: string): Run[][] {
   const files: Run[][] = [];
@@ -72,13 +121,12 @@ export function runsOf(diff: string): Run[][] {
       }
     } else if (text.startsWith('-') || text.startsWith('+')) {
       if (!run) {
-        run = { before: { line: at.before, count: 0, rows: 0 }, after: { line: at.after, count: 0, rows: 0 }, tall: false };
+        run = { before: { line: at.before, count: 0, rows: 0 }, after: { line: at.after, count: 0, rows: 0 } };
         files.at(-1)?.push(run);
       }
       const side = text.startsWith('-') ? 'before' : 'after';
       run[side].count++;
       run[side].rows += rowsOf(text.slice(1));
-      run.tall ||= side === 'before' && rowsOf(text.slice(1)) > clear;
       pass(side);
     } else if (!text.startsWith('\\')) {
       run = undefined;
@@ -92,27 +140,20 @@ export function runsOf(diff: string): Run[][] {
 export class Unseen {
   private readonly runs: Run[];
   private readonly left: Record<Side, Part[]>;
-  /** Runs with a tall line, until what stands behind the removed lines is on the screen. */
-  private tails: Run[];
 
-  /** @param lines how many the changed text has */
-  constructor(runs: Run[], lines: number) {
+  constructor(runs: Run[]) {
     this.runs = runs;
     const parts = (side: Side) => runs.map((run) => ({ from: run[side].line, to: run[side].line + run[side].count })).filter(({ from, to }) => from < to);
     this.left = { before: parts('before'), after: parts('after') };
-    this.tails = runs.filter(({ after, tall }) => tall && after.line < lines - 1); // of one at the end it cannot be told
   }
 
-  /** Where the first that is left begins. `tall` if the user must scroll from there, since no place to go to shows all of it. */
-  next(): { side: Side; from: number; tall?: boolean } | undefined {
+  /** Where the first that is left begins. */
+  next(): { side: Side; from: number } | undefined {
     for (const run of this.runs) {
       for (const side of ['before', 'after'] as const) {
-        const part = this.left[side].find(({ from, to }) => from < run[side].line + run[side].count && to > run[side].line);
+        const part = this.leftOf(run, side);
         if (part) {
           return { side, from: part.from };
-        }
-        if (side === 'before' && this.tails.includes(run)) {
-          return { side, from: run.before.line, tall: true };
         }
       }
     }
@@ -121,13 +162,11 @@ export class Unseen {
 
   /** How many runs have something that is left. */
   count(): number {
-    return this.runs.filter((run) => this.tails.includes(run) || (['before', 'after'] as const).some((side) =>
-      this.left[side].some(({ from, to }) => from < run[side].line + run[side].count && to > run[side].line))).length;
+    return this.runs.filter((run) => this.leftOf(run, 'before') ?? this.leftOf(run, 'after')).length;
   }
 
-  /** The user, who was told to scroll from the first tall line on, has a line of the changed text at the top of the screen. */
-  passed(line: number): void {
-    this.tails = this.tails.filter((run, n) => n > 0 || run.after.line >= line);
+  private leftOf(run: Run, side: Side): Part | undefined {
+    return this.left[side].find(({ from, to }) => from < run[side].line + run[side].count && to > run[side].line);
   }
 
   /** A part of a side is on the screen. */
@@ -135,20 +174,18 @@ export class Unseen {
     this.left[side] = this.left[side]
       .flatMap((part) => [{ from: part.from, to: Math.min(part.to, from) }, { from: Math.max(part.from, to), to: part.to }])
       .filter((part) => part.from < part.to);
-    if (side === 'after') {
-      this.tails = this.tails.filter(({ after: { line } }) => line < from || line >= to);
-    }
   }
 }
 
 /**
- * The line to which what is on the screen is surely not below the message about the change.
+ * The line to which what is on the screen is surely not below a message that lies over its end.
  *
  * @param above how many rows are on the screen above the first line, at most
  * @param rows how many rows a line takes at most, with what the other side has above it
- * @param covered how many rows the message takes
+ * @param clear how many rows of the screen are above the message, at least
+ * @param covered how many rows the message takes, at most
  */
-export function clearTo(first: number, last: number, above: number, rows: (line: number) => number, covered: number): number {
+export function clearTo(first: number, last: number, above: number, rows: (line: number) => number, clear: number, covered: number): number {
   let line = first - 1;
   for (let taken = above; line < last && (taken += rows(line + 1)) <= clear;) {
     line++;
@@ -160,8 +197,9 @@ export function clearTo(first: number, last: number, above: number, rows: (line:
  * Up to which place a line is surely not below the message, whose row from a place on is the first of the screen.
  *
  * @param rows how many rows the line takes at most
+ * @param clear how many rows of the screen are above the message, at least
  * @param end where what is on the screen of the line ends
  */
-export function clearIn(from: number, rows: number, end: number): number {
-  return Math.min(end, from + clear / rows);
+export function clearIn(from: number, rows: number, clear: number, end: number): number {
+  return Math.min(end, from + Math.max(clear, 1) / rows);
 }

@@ -6,7 +6,7 @@ import test from 'node:test';
 import { look, short } from '../src/look.ts';
 import { effective } from '../src/layers.ts';
 import { onPath, serverPlaces } from '../src/onpath.ts';
-import { clearIn, clearTo, runsOf, Unseen } from '../src/seen.ts';
+import { clearIn, clearTo, laidRun, lay, runsOf, Unseen } from '../src/seen.ts';
 import { mayBeTyped, Typing } from '../src/typing.ts';
 import { inMessage } from '../src/words.ts';
 
@@ -30,13 +30,13 @@ test('an answer near to a keystroke does not count, and nothing is shown before 
 test('the runs of a diff are those of its hunks, whatever their lines look like', () => {
   const diff = '--- a/x\n+++ b/x\n@@ -1,4 +1,3 @@\n one\n--- a note\n-- b\n+++ c\n two\n@@ -9,0 +9,2 @@\n+a\n+b\n\\ No newline at end of file\n--- /dev/null\n+++ b/y\n@@ -0,0 +1 @@\n+new\n--- a/z\n+++ b/z\n@@ -5,2 +4,0 @@\n-'
     + 'x'.repeat(480) + '\n-y\n';
-  const run = (before, removed, after, added, tall = false) => ({ before: { line: before, count: removed, rows: tall ? 18 : removed }, after: { line: after, count: added, rows: added }, tall });
-  assert.deepEqual(runsOf(diff), [[run(1, 2, 1, 1), run(9, 0, 8, 2)], [run(0, 0, 0, 1)], [run(4, 2, 4, 0, true)]]);
+  const run = (before, removed, after, added, rows = removed) => ({ before: { line: before, count: removed, rows }, after: { line: after, count: added, rows: added } });
+  assert.deepEqual(runsOf(diff), [[run(1, 2, 1, 1), run(9, 0, 8, 2)], [run(0, 0, 0, 1)], [run(4, 2, 4, 0, 18)]]);
 });
 
 test('a change is seen when every part of its lines was', () => {
-  const runs = [{ before: { line: 3, count: 2 }, after: { line: 3, count: 1 }, tall: false }, { before: { line: 20, count: 0 }, after: { line: 19, count: 4 }, tall: false }];
-  const unseen = new Unseen(runs, 40);
+  const runs = [{ before: { line: 3, count: 2 }, after: { line: 3, count: 1 } }, { before: { line: 20, count: 0 }, after: { line: 19, count: 4 } }];
+  const unseen = new Unseen(runs);
   assert.equal(unseen.count(), 2);
   unseen.saw('after', { from: 0, to: 21.5 }); // to the middle of a long line
   assert.deepEqual([unseen.count(), unseen.next()], [2, { side: 'before', from: 3 }]);
@@ -50,35 +50,33 @@ test('a change is seen when every part of its lines was', () => {
   assert.deepEqual([unseen.count(), unseen.next()], [0, undefined]);
 });
 
-test('a removed line that is taller than the window is seen when what stands behind it is', () => {
-  const run = (line) => ({ before: { line, count: 2 }, after: { line, count: 0 }, tall: true });
-  const unseen = new Unseen([run(3)], 40);
-  unseen.saw('after', { from: 0, to: 3 });
-  unseen.saw('before', { from: 0, to: 9 });
-  assert.deepEqual([unseen.count(), unseen.next()], [1, { side: 'before', from: 3, tall: true }]);
-  unseen.passed(3);
-  assert.equal(unseen.count(), 1);
-  unseen.passed(4);
-  assert.deepEqual([unseen.count(), unseen.next()], [0, undefined]);
-  const seen = new Unseen([run(3)], 40);
-  seen.saw('before', { from: 3, to: 5 });
-  seen.saw('after', { from: 3, to: 4 });
-  assert.equal(seen.count(), 0);
-  const last = new Unseen([run(3)], 3); // nothing stands behind it
-  last.saw('before', { from: 3, to: 5 });
-  assert.equal(last.count(), 0);
+test('long lines are shown in parts, and a run goes with them', () => {
+  const long = `${'word '.repeat(30)}end`;
+  const before = lay(`one\n${long}\n\ttwo\r\n`);
+  assert.deepEqual(before.lines, ['one', 'word '.repeat(20), `⤷ ${'word '.repeat(10)}end`, '\ttwo']);
+  assert.deepEqual(before.first, [0, 1, 3, 4]);
+  assert.match(before.text, /\ttwo\n⎯⎯ end of the file ⎯⎯\n{60}$/);
+  const after = lay('x'.repeat(250));
+  assert.deepEqual(after.lines, ['x'.repeat(100), `⤷ ${'x'.repeat(100)}`, `⤷ ${'x'.repeat(50)}`]);
+  assert.match(after.text, /\n⎯⎯ end of the file, without a line break ⎯⎯\n/);
+  assert.deepEqual(lay('').lines, []);
+  const run = laidRun({ before: { line: 1, count: 2, rows: 0 }, after: { line: 0, count: 1, rows: 0 } }, { before, after });
+  assert.deepEqual([run.before.line, run.before.count, run.after.line, run.after.count], [1, 3, 0, 3]);
+  assert.deepEqual(laidRun({ before: { line: 3, count: 0, rows: 0 }, after: { line: 1, count: 0, rows: 0 } }, { before, after }).before, { line: 4, count: 0, rows: 0 });
 });
 
 test('what is below the message about a change is not seen', () => {
-  assert.equal(clearTo(10, 40, 0, () => 1, 8), 32, 'the message takes the last rows');
-  assert.equal(clearTo(10, 26, 0, () => 1, 8), 21, 'twelve rows are surely above it');
-  assert.equal(clearTo(10, 18, 0, () => 4, 8), 12, 'of lines that take four rows each these are three');
-  assert.equal(clearTo(10, 12, 0, () => 4, 8), 12, 'all that there are');
-  assert.equal(clearTo(10, 12, 8, () => 4, 8), 10, 'eight rows are above them');
-  assert.equal(clearTo(10, 12, 100, () => 1, 8), 9, 'none is surely above it');
-  assert.equal(clearIn(10, 24, 11), 10.5, 'half of a line of 24 rows is');
-  assert.equal(clearIn(10.5, 24, 11), 11, 'and then the rest');
-  assert.equal(clearIn(10.25, 48, 10.4), 10.4, 'no more than is on the screen');
+  assert.equal(clearTo(10, 40, 0, () => 1, 12, 8), 32, 'the message takes the last rows');
+  assert.equal(clearTo(10, 26, 0, () => 1, 12, 8), 21, 'twelve rows are above it');
+  assert.equal(clearTo(10, 26, 0, () => 1, 3, 14), 12, 'in a small window three');
+  assert.equal(clearTo(10, 18, 0, () => 4, 12, 8), 12, 'of lines that take four rows each these are three');
+  assert.equal(clearTo(10, 12, 0, () => 4, 12, 8), 12, 'all that there are');
+  assert.equal(clearTo(10, 12, 8, () => 4, 12, 8), 10, 'eight rows are above them');
+  assert.equal(clearTo(10, 12, 100, () => 1, 12, 8), 9, 'none is surely above it');
+  assert.equal(clearIn(10, 24, 12, 11), 10.5, 'half of a line of 24 rows is');
+  assert.equal(clearIn(10.5, 24, 12, 11), 11, 'and then the rest');
+  assert.equal(clearIn(10.25, 48, 12, 10.4), 10.4, 'no more than is on the screen');
+  assert.equal(clearIn(10, 10, -3, 11), 10.1, 'a row of it in any window');
 });
 
 test('what grows by itself is not typed', () => {

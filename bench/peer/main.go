@@ -4,7 +4,9 @@
 //	go run -tags sqlite_fts5 ./bench/peer -quarry bin/quarry -tabby node_modules/.bin/tabby-agent -lsp-ai lsp-ai -before OLD -after NEW
 //
 // OLD and NEW are as for `quarry-eval typing`. The models are stand-ins on
-// loopback that know what will be typed, right half of the time, after 150 ms.
+// loopback that know what will be typed, right half of the time, after 150 ms;
+// with -real URL one real model behind llama.cpp answers all of them. Each peer
+// is typed into with its own defaults and with the settings that suit it best here.
 // The editor sends a change and a request for each key and cancels the request
 // before it, as VS Code does. (tabby-agent 1.5.0 and lsp-ai 0.7.0 serve ghost
 // text as textDocument/completion.) With -overhead the models answer at once,
@@ -12,6 +14,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -19,12 +22,14 @@ import (
 	"fmt"
 	"log"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"quarry/completion/eval"
 	"quarry/lsp/headless"
@@ -45,6 +50,9 @@ func main() {
 	after := flag.String("after", "", "folder of newer versions")
 	count := flag.Int("traces", 12, "insertions to type")
 	pace := flag.Duration("pace", 120*time.Millisecond, "time between keys")
+	only := flag.String("only", "", "type only into subjects whose name contains this")
+	real := flag.String("real", "", "address of a llama.cpp server whose model answers, such as http://127.0.0.1:11596")
+	model := flag.String("model", "qwen2.5-coder:1.5b", "what quarry calls the model of -real")
 	overhead := flag.Bool("overhead", false, "measure the time to an answer of a model that does not think")
 	flag.Parse()
 	if *overhead {
@@ -54,12 +62,22 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	if *real != "" {
+		latency = 0 // the model has its own
+	}
+	fixed := "[completion.debounce]\nmode = \"fixed\"\ninterval = 60\n"
+	fmt.Println("| | keys | requests to the model a key | prompt shared with the one before | keys with an answer that had text | keys whose text was right |\n|---|---|---|---|---|---|")
 	for _, s := range []subject{
 		{name: "quarry", start: func(o *oracle) (*session, error) { return startQuarry(*quarry, o) }, method: "textDocument/inlineCompletion", trigger: 2},
-		{name: "tabby-agent", start: func(o *oracle) (*session, error) { return startTabby(*tabby, o) }, method: "textDocument/completion", trigger: 1},
-		{name: "lsp-ai", start: func(o *oracle) (*session, error) { return startLSPAI(*lspai, o) }, method: "textDocument/completion", trigger: 1},
+		{name: "tabby-agent", start: func(o *oracle) (*session, error) { return startTabby(*tabby, "", o) }, method: "textDocument/completion", trigger: 1},
+		{name: "tabby-agent, fixed debounce of 60 ms", start: func(o *oracle) (*session, error) { return startTabby(*tabby, fixed, o) }, method: "textDocument/completion", trigger: 1},
+		{name: "lsp-ai", start: func(o *oracle) (*session, error) { return startLSPAI(*lspai, 1, o) }, method: "textDocument/completion", trigger: 1},
+		{name: "lsp-ai, 100 requests a second", start: func(o *oracle) (*session, error) { return startLSPAI(*lspai, 100, o) }, method: "textDocument/completion", trigger: 1},
 	} {
-		if err := s.run(traces, *pace); err != nil {
+		if !strings.Contains(s.name, *only) {
+			continue
+		}
+		if err := s.run(traces, *pace, &oracle{real: *real, model: *model, rng: rand.New(rand.NewPCG(1, 1))}); err != nil {
 			log.Fatalf("%s: %v", s.name, err)
 		}
 	}
@@ -87,8 +105,11 @@ func load(before, after string, count int) ([]eval.Trace, error) {
 	return traces[:min(count, len(traces))], nil
 }
 
-// oracle is the model behind both servers: it knows the text to come.
+// oracle is the model behind all servers: it knows the text to come, or is a real one.
 type oracle struct {
+	real  string // the address of a llama.cpp server, "" for none
+	model string // and what its model is called
+
 	mu sync.Mutex
 	// rest is what is still to be typed; it and rng are guarded by mu.
 	rest string
@@ -97,14 +118,48 @@ type oracle struct {
 	prompts []string
 }
 
-func (o *oracle) ask(prompt string) string {
+func (o *oracle) note(prompt string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.prompts = append(o.prompts, prompt)
+}
+
+func (o *oracle) ask(ctx context.Context, prompt string) string {
+	o.note(prompt)
+	if o.real != "" {
+		return o.complete(ctx, prompt)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	if o.rng.Float64() < 0.5 {
 		return "somethingElse(entirely)\n"
 	}
 	return o.rest
+}
+
+// mostWritten is how many tokens a real model writes for any server.
+const mostWritten = 48
+
+// complete has the real model go on with a prompt. What ends before, or fails, is no answer.
+func (o *oracle) complete(ctx context.Context, prompt string) string {
+	body, err := json.Marshal(map[string]any{"prompt": prompt, "n_predict": mostWritten, "temperature": 0, "cache_prompt": true, "stop": []string{"<|fim_", "<|file_sep|>", "<|endoftext|>"}})
+	if err != nil {
+		return ""
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, o.real+"/completion", bytes.NewReader(body))
+	if err != nil {
+		return ""
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return ""
+	}
+	defer answer.Body.Close()
+	var said struct{ Content string }
+	if json.NewDecoder(answer.Body).Decode(&said) != nil {
+		return ""
+	}
+	return said.Content
 }
 
 // session is a running server and the editor's end of it.
@@ -122,24 +177,29 @@ type subject struct {
 	trigger int
 }
 
-func (s subject) run(traces []eval.Trace, pace time.Duration) error {
-	o := &oracle{rng: rand.New(rand.NewPCG(1, 1))}
+func (s subject) run(traces []eval.Trace, pace time.Duration, o *oracle) error {
 	server, err := s.start(o)
 	if err != nil {
 		return err
 	}
 	defer server.close()
-	keys, shown, requests, shares := 0, 0, 0, []float64{}
+	keys, right, requests, shares := 0, 0, 0, []float64{}
 	var took []time.Duration
 	for n, tr := range traces {
 		o.mu.Lock()
 		o.prompts = nil
 		o.mu.Unlock()
-		k, answers, err := s.typeTrace(server.conn, o, tr, n, pace)
+		answers, err := s.typeTrace(server.conn, o, tr, n, pace)
 		if err != nil {
 			return err
 		}
-		keys, shown, took = keys+k, shown+len(answers), append(took, answers...)
+		keys += utf8.RuneCountInString(tr.Text)
+		for _, a := range answers {
+			took = append(took, a.took)
+			if a.right {
+				right++
+			}
+		}
 		o.mu.Lock()
 		requests += len(o.prompts)
 		for i, p := range o.prompts {
@@ -154,23 +214,30 @@ func (s subject) run(traces []eval.Trace, pace time.Duration) error {
 		sum += v
 	}
 	slices.Sort(took)
-	if n := len(took); n > 0 {
-		fmt.Printf("%-12s %d answers with text, p50 %.1f ms, p95 %.1f ms\n", s.name, n, milliseconds(took[n/2]), milliseconds(took[n*95/100]))
+	shown := len(took)
+	if shown > 0 {
+		fmt.Printf("%s: %d answers with text, p50 %.1f ms, p95 %.1f ms\n", s.name, shown, milliseconds(took[shown/2]), milliseconds(took[shown*95/100]))
 	}
-	fmt.Printf("%-12s %d keys, %d requests to the model (%.3f a key), %.1f %% of the prompt shared with the one before, ghost text at %.1f %% of keys\n",
-		s.name, keys, requests, float64(requests)/float64(keys), 100*sum/float64(max(len(shares), 1)), 100*float64(shown)/float64(keys))
+	fmt.Printf("| %s | %d | %.3f | %.1f %% | %.1f %% | %.1f %% |\n", s.name, keys, float64(requests)/float64(keys),
+		100*sum/float64(max(len(shares), 1)), 100*float64(shown)/float64(keys), 100*float64(right)/float64(keys))
 	return nil
 }
 
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
 
-// typeTrace types one insertion into a document of its own; took are the times to
-// the answers that had text.
-func (s subject) typeTrace(conn *headless.Conn, o *oracle, tr eval.Trace, n int, pace time.Duration) (keys int, took []time.Duration, err error) {
+// answered is one answer that had text.
+type answered struct {
+	took time.Duration
+	// right: its first line stands in the text that is typed next.
+	right bool
+}
+
+// typeTrace types one insertion into a document of its own.
+func (s subject) typeTrace(conn *headless.Conn, o *oracle, tr eval.Trace, n int, pace time.Duration) (list []answered, err error) {
 	uri := headless.FileURI(filepath.Join(os.TempDir(), "peer", fmt.Sprint(n), tr.Document.Path))
 	doc := map[string]any{"uri": uri, "languageId": tr.Document.Language, "version": 0, "text": tr.Document.Text}
 	if err := conn.Notify("textDocument/didOpen", map[string]any{"textDocument": doc}); err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	defer func() {
 		err = cmp.Or(err, conn.Notify("textDocument/didClose", map[string]any{"textDocument": map[string]any{"uri": uri}}))
@@ -184,35 +251,35 @@ func (s subject) typeTrace(conn *headless.Conn, o *oracle, tr eval.Trace, n int,
 	defer func() { stop() }()
 	for i, r := range tr.Text {
 		typed += string(r)
+		rest := tr.Text[i+len(string(r)):]
 		o.mu.Lock()
-		o.rest = tr.Text[i+len(string(r)):]
+		o.rest = rest
 		o.mu.Unlock()
 		before := tr.Document.Text[:tr.Offset] + typed
 		if err := conn.Notify("textDocument/didChange", map[string]any{
-			"textDocument":   map[string]any{"uri": uri, "version": keys + 1},
+			"textDocument":   map[string]any{"uri": uri, "version": i + 1},
 			"contentChanges": []any{map[string]any{"text": before + tr.Document.Text[tr.Offset:]}},
 		}); err != nil {
-			return keys, took, err
+			return list, err
 		}
 		stop()
 		request, cancelRequest := context.WithCancel(ctx)
 		stop = cancelRequest
-		line := strings.Count(before, "\n")
+		line, onLine := strings.Count(before, "\n"), before[strings.LastIndexByte(before, '\n')+1:]
 		params := map[string]any{
 			"textDocument": map[string]any{"uri": uri},
-			"position":     map[string]any{"line": line, "character": utf16Length(before[strings.LastIndexByte(before, '\n')+1:])},
+			"position":     map[string]any{"line": line, "character": utf16Length(onLine)},
 			"context":      map[string]any{"triggerKind": s.trigger},
 		}
-		keys++
 		answers.Go(func() {
 			var got json.RawMessage
 			asked := time.Now()
 			if err := conn.Call(request, s.method, params, &got); err != nil {
 				return // cancelled, mostly
 			}
-			if hasItems(got) {
+			if text := firstText(got, onLine); text != "" {
 				mu.Lock()
-				took = append(took, time.Since(asked))
+				list = append(list, answered{time.Since(asked), isRight(text, rest)})
 				mu.Unlock()
 			}
 		})
@@ -231,15 +298,55 @@ func (s subject) typeTrace(conn *headless.Conn, o *oracle, tr eval.Trace, n int,
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	return keys, slices.Clone(took), nil
+	return slices.Clone(list), nil
 }
 
-func hasItems(answer json.RawMessage) bool {
-	var list struct{ Items []json.RawMessage }
-	if json.Unmarshal(answer, &list) == nil {
-		return len(list.Items) > 0
+// item is one of either kind of completion.
+type item struct {
+	InsertText string
+	Range      *span
+	TextEdit   *struct {
+		NewText string
+		Range   *span
 	}
-	return json.Unmarshal(answer, &list.Items) == nil && len(list.Items) > 0
+}
+
+type span struct{ Start, End struct{ Line, Character int } }
+
+// firstText is what the first item of an answer puts behind the cursor, which stands behind
+// onLine; "" if it has none.
+func firstText(answer json.RawMessage, onLine string) string {
+	var list struct{ Items []item }
+	if json.Unmarshal(answer, &list) != nil && json.Unmarshal(answer, &list.Items) != nil || len(list.Items) == 0 {
+		return ""
+	}
+	it := list.Items[0]
+	text, replaced := it.InsertText, it.Range
+	if it.TextEdit != nil {
+		text, replaced = it.TextEdit.NewText, it.TextEdit.Range
+	}
+	if replaced != nil {
+		text = strings.TrimPrefix(text, fromUTF16(onLine, replaced.Start.Character))
+	}
+	return text
+}
+
+// isRight answers whether the first line with text of what is shown is typed next, to the
+// shown line's end.
+func isRight(shown, rest string) bool {
+	said := strings.TrimLeft(shown, "\n")
+	line, _, _ := strings.Cut(said, "\n")
+	return strings.TrimSpace(line) != "" && strings.HasPrefix(rest, shown[:len(shown)-len(said)]+strings.TrimRight(line, " \t"))
+}
+
+// fromUTF16 is a line from so many UTF-16 units on.
+func fromUTF16(line string, units int) string {
+	for i := range line {
+		if units <= utf16Length(line[:i]) {
+			return line[i:]
+		}
+	}
+	return ""
 }
 
 func utf16Length(s string) int {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +21,9 @@ import (
 )
 
 func startQuarry(bin string, o *oracle) (*session, error) {
+	if o.real != "" {
+		return startQuarryOn(bin, o)
+	}
 	ollama, err := modeltest.Start()
 	if err != nil {
 		return nil, err
@@ -27,13 +33,13 @@ func startQuarry(bin string, o *oracle) (*session, error) {
 			return modeltest.Answer{Pieces: []string{"x"}}
 		}
 		var pieces []string
-		for text := o.ask(r.Prompt); text != ""; {
+		for text := o.ask(context.Background(), r.Prompt); text != ""; {
 			n := min(4, len(text))
 			pieces, text = append(pieces, text[:n]), text[n:]
 		}
 		hold := make(chan struct{})
 		time.AfterFunc(latency, func() { close(hold) })
-		return modeltest.Answer{Pieces: pieces, Hold: hold}
+		return modeltest.Answer{Pieces: pieces, Logprobs: make([]float64, len(pieces)), Hold: hold}
 	})
 	state, err := os.MkdirTemp("", "quarry-peer-")
 	if err != nil {
@@ -54,7 +60,63 @@ func startQuarry(bin string, o *oracle) (*session, error) {
 	return s, nil
 }
 
-func startTabby(bin string, o *oracle) (*session, error) {
+// startQuarryOn starts it on the real model's server, with the prompts noted that go by.
+func startQuarryOn(bin string, o *oracle) (*session, error) {
+	to, err := url.Parse(o.real)
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // the client has gone
+		}
+		var body struct {
+			Prompt    string
+			MaxTokens int `json:"max_tokens"`
+		}
+		if json.Unmarshal(text, &body) == nil && body.Prompt != "" && body.MaxTokens != 1 {
+			o.note(body.Prompt)
+		}
+		r.Body = io.NopCloser(bytes.NewReader(text))
+		proxy.ServeHTTP(w, r)
+	})}
+	go server.Serve(l)
+	home, err := os.MkdirTemp("", "quarry-peer-")
+	if err != nil {
+		return nil, err
+	}
+	settings, err := json.Marshal(map[string]any{"model": o.model, "ollama": map[string]any{"api": "openai", "url": "http://" + l.Addr().String()}})
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(home, "quarry", "settings.json")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, settings, 0o644)); err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(bin, "lsp", "--log-level=error", "--state-dir="+home)
+	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+home)
+	s, err := connect(cmd, nil)
+	if err != nil {
+		return nil, err
+	}
+	end := s.close
+	s.close = func() {
+		end()
+		server.Close()
+		os.RemoveAll(home)
+	}
+	time.Sleep(10 * time.Second) // the model is looked at
+	return s, nil
+}
+
+// startTabby gives tabby-agent its own defaults, and what of settings is said besides.
+func startTabby(bin, settings string, o *oracle) (*session, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -82,7 +144,7 @@ func startTabby(bin string, o *oracle) (*session, error) {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		text := o.ask("<|fim_prefix|>" + body.Segments.Prefix + "<|fim_suffix|>" + body.Segments.Suffix + "<|fim_middle|>")
+		text := o.ask(r.Context(), "<|fim_prefix|>"+body.Segments.Prefix+"<|fim_suffix|>"+body.Segments.Suffix+"<|fim_middle|>")
 		select {
 		case <-time.After(latency):
 		case <-r.Context().Done():
@@ -100,7 +162,7 @@ func startTabby(bin string, o *oracle) (*session, error) {
 	if err := os.MkdirAll(filepath.Dir(config), 0o755); err != nil {
 		return nil, err
 	}
-	text := fmt.Sprintf("[server]\nendpoint = \"http://%s\"\ntoken = \"none\"\n[anonymousUsageTracking]\ndisable = true\n", l.Addr())
+	text := fmt.Sprintf("[server]\nendpoint = \"http://%s\"\ntoken = \"none\"\n[anonymousUsageTracking]\ndisable = true\n%s", l.Addr(), settings)
 	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
 		return nil, err
 	}
@@ -121,8 +183,8 @@ func startTabby(bin string, o *oracle) (*session, error) {
 }
 
 // startLSPAI gives lsp-ai the configuration its documentation has for Ollama and
-// fill-in-the-middle, with its own default of one request a second.
-func startLSPAI(bin string, o *oracle) (*session, error) {
+// fill-in-the-middle; it asks at most so often a second, by default once.
+func startLSPAI(bin string, perSecond float64, o *oracle) (*session, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -133,7 +195,7 @@ func startLSPAI(bin string, o *oracle) (*session, error) {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		text := o.ask(body.Prompt)
+		text := o.ask(r.Context(), body.Prompt)
 		select {
 		case <-time.After(latency):
 		case <-r.Context().Done():
@@ -147,6 +209,7 @@ func startLSPAI(bin string, o *oracle) (*session, error) {
 		"memory": map[string]any{"file_store": map[string]any{}},
 		"models": map[string]any{"model": map[string]any{
 			"type": "ollama", "model": "stand-in", "generate_endpoint": fmt.Sprintf("http://%s/api/generate", l.Addr()),
+			"max_requests_per_second": perSecond,
 		}},
 		"completion": map[string]any{"model": "model", "parameters": map[string]any{
 			"max_context": 2000,

@@ -61,29 +61,39 @@ func (e *Engine) ask(ctx context.Context, req Request) (Result, error) {
 			}
 			return res, err
 		}
-		if shown, _ := stream.onScreen(typed); len(res.Items) == 0 && typed != "" && (req.Manual || shown == "") {
+		if shown, _ := stream.onScreen(typed); len(res.Items) == 0 && typed != "" && (req.Manual || shown == "" && len(stream.offered(typed)) == 0) {
 			tried = append(tried, stream) // nothing of it is left
 			continue
 		}
 		if e.wantsSecondRound(req, stream, reused) {
-			if res, err = e.secondRound(ctx, req, d, newer, stream, res); err != nil {
+			if stream, res, err = e.secondRound(ctx, req, d, newer, stream, res); err != nil {
 				return res, err
 			}
 		}
-		if res = compete(res, rival, req.Manual); len(res.Items) > 0 && res.Engine == localEngine {
+		res = compete(res, rival, req.Manual)
+		won := len(rival.Items) > 0 && res.Engine == localEngine
+		if won {
 			stream.showLocal(typed, res.Items[0].Text)
+		}
+		if others := res.Items; len(others) > 1 {
+			if !won { // else what is shown may yet give way to what the model said
+				others = others[1:]
+			}
+			stream.offer(typed, others)
 		}
 		return res, nil
 	}
 }
 
 // surer says why the model-free engine's text is shown although there is a model.
-func surer(model string) string { return "what is copied is likelier right than what " + model + " wrote" }
+func surer(model string) string {
+	return "what is copied is likelier right than what " + model + " wrote"
+}
 
 // rival is what the model-free engine would show in place of the stream's answer, without
 // items where something of that is on the screen: what is there stays.
 func (e *Engine) rival(ctx context.Context, req Request, stream *modelStream, typed string) Result {
-	if shown, _ := stream.onScreen(typed); e.opts.Alone || !blank(shown) {
+	if shown, _ := stream.onScreen(typed); e.opts.Alone || !blank(shown) || len(stream.offered(typed)) > 0 {
 		return Result{}
 	}
 	ctx, cancel := context.WithTimeout(ctx, rivalTime)
@@ -104,15 +114,14 @@ func compete(res, rival Result, manual bool) Result {
 		return res
 	}
 	it := rival.Items[0]
-	same := func(other Item) bool { return other.Text == it.Text && other.End == it.End }
 	switch {
-	case len(res.Items) == 0 && it.Confidence >= sureAlone, len(res.Items) > 0 && it.Confidence > res.Items[0].Confidence && !same(res.Items[0]):
+	case len(res.Items) == 0 && it.Confidence >= sureAlone, len(res.Items) > 0 && it.Confidence > res.Items[0].Confidence && !it.same(res.Items[0]):
 		res.Note = surer(res.Engine)
-		if res.Items = slices.DeleteFunc(res.Items, same); !manual {
+		if res.Items = slices.DeleteFunc(res.Items, it.same); !manual {
 			res.Items = nil
 		}
 		res.Items, res.Engine = slices.Insert(res.Items, 0, it), localEngine
-	case manual && it.Confidence > 0 && !slices.ContainsFunc(res.Items, same):
+	case manual && it.Confidence > 0 && !res.has(it):
 		res.Items = append(res.Items, it)
 	}
 	return res
@@ -148,8 +157,8 @@ func (e *Engine) samples(req Request) int {
 // secondRound looks up what the first answer names and asks once more with
 // that, after Zhang et al., "RepoCoder" (EMNLP 2023): the draft tells better
 // than the unfinished code what the finished code needs. Where it finds nothing
-// new, or the model fails, the first answer stands.
-func (e *Engine) secondRound(ctx context.Context, req Request, d *docState, newer <-chan struct{}, first *modelStream, res Result) (Result, error) {
+// new, or the model fails, the first answer stands. It answers the stream that serves, too.
+func (e *Engine) secondRound(ctx context.Context, req Request, d *docState, newer <-chan struct{}, first *modelStream, res Result) (*modelStream, Result, error) {
 	first.mu.Lock()
 	draft := ""
 	if len(first.answers) > 0 {
@@ -157,7 +166,7 @@ func (e *Engine) secondRound(ctx context.Context, req Request, d *docState, newe
 	}
 	first.mu.Unlock()
 	if blank(draft) {
-		return res, nil
+		return first, res, nil
 	}
 	var spent Timings
 	begin := time.Now()
@@ -166,25 +175,25 @@ func (e *Engine) secondRound(ctx context.Context, req Request, d *docState, newe
 	spent.Build = time.Since(begin) - spent.Context
 	known := first.at.window.snippets
 	if !slices.ContainsFunc(p.window.snippets, func(s Snippet) bool { return !slices.Contains(known, s) }) {
-		return res, nil
+		return first, res, nil
 	}
 	stream, err := e.launch(d, req, p, e.opts.Candidates, newer)
 	if err != nil {
-		return Result{}, err
+		return first, Result{}, err
 	}
 	switch err := stream.wait(ctx, newer, ""); {
 	case ctx.Err() != nil, err == errSuperseded:
-		return Result{}, err
+		return first, Result{}, err
 	case err != nil:
 		d.drop(stream)
-		return res, nil
+		return first, res, nil
 	}
 	second := e.result(stream, req, "", false, spent)
 	if len(second.Items) == 0 {
-		return res, nil
+		return first, res, nil
 	}
 	second.Timings.add(res.Timings)
-	return second, nil
+	return stream, second, nil
 }
 
 // Prefetch starts to answer req before anybody asks, and returns at once: call
@@ -236,6 +245,7 @@ func (e *Engine) result(stream *modelStream, req Request, typed string, reused b
 	stream.mu.Unlock()
 	tokens := e.promptTokens(stream)
 	onScreen, local := stream.onScreen(typed)
+	offers := stream.offered(typed)
 	if spent.FirstToken > 0 {
 		e.tookLatency(spent.FirstToken)
 	}
@@ -265,7 +275,7 @@ func (e *Engine) result(stream *modelStream, req Request, typed string, reused b
 			continue
 		}
 		it, ok := e.item(req, s, text, e.gen.Model(), seen)
-		if !ok || slices.ContainsFunc(res.Items, func(other Item) bool { return other.Text == it.Text && other.End == it.End }) {
+		if !ok || res.has(it) || i > 0 && slices.ContainsFunc(offers, func(o offer) bool { return strings.HasPrefix(o.text, it.Text) }) {
 			continue
 		}
 		if i == 0 && local && it.Text == onScreen {
@@ -282,6 +292,20 @@ func (e *Engine) result(stream *modelStream, req Request, typed string, reused b
 		res.Items = append(res.Items, it)
 		if i == 0 {
 			stream.show(typed, it.Text)
+		}
+	}
+	for _, o := range offers { // the user may be looking at any of them
+		seen := ""
+		if s.rest == stream.cursor.rest {
+			seen = o.text
+		}
+		it, ok := e.item(req, s, o.text, o.engine, seen)
+		if !ok || res.has(it) {
+			continue
+		}
+		it.Confidence = o.confidence
+		if res.Items = append(res.Items, it); len(res.Items) == 1 && o.engine == localEngine {
+			res.Engine, res.Note = localEngine, "the copied text is typed, not what "+e.gen.Model()+" wrote"
 		}
 	}
 	res.Timings.Post = time.Since(begin)

@@ -117,3 +117,6 @@ type Item struct {
 	// not known.
 	Confidence float64
 }
+
+// same: accepting either makes the same text.
+func (it Item) same(other Item) bool { return it.Text == other.Text && it.End == other.End }

@@ -402,3 +402,80 @@ func TestBothEnginesAreOffered(t *testing.T) {
 		}
 	}
 }
+
+// Whichever candidate of those that were asked for is typed, it stays, and nobody is asked.
+func TestEachOfferStaysWhileTyped(t *testing.T) {
+	offered := func(res Result) (texts []string) {
+		for _, it := range res.Items {
+			texts = append(texts, it.Text+" by "+it.Engine)
+		}
+		return texts
+	}
+	const model, other = "granite4:micro", "s.mu.TryLock()"
+	for name, tt := range map[string]struct {
+		logprob float64
+		samples int
+		first   []string
+		typed   string            // a candidate, of which each beginning is typed
+		then    map[string]string // the items behind some of them
+		engine  string
+	}{
+		"the copied one, second": {
+			-0.01, 1, []string{"s.wg.Done() by granite4:micro", "s.mu.Unlock() by local"}, "s.mu.Unlock()",
+			map[string]string{"s": ".wg.Done() by granite4:micro|.mu.Unlock() by local", "s.m": "u.Unlock() by local", "s.mu.Un": "lock() by local"}, localEngine,
+		},
+		"the model's, second": {
+			-3, 1, []string{"s.mu.Unlock() by local", "s.wg.Done() by granite4:micro"}, "s.wg.Done()",
+			map[string]string{"s": ".mu.Unlock() by local|.wg.Done() by granite4:micro", "s.w": "g.Done() by granite4:micro"}, model,
+		},
+		"the model's second": {
+			-0.01, 2, []string{"s.wg.Done() by granite4:micro", other + " by granite4:micro", "s.mu.Unlock() by local"}, other,
+			map[string]string{
+				"s":   ".wg.Done() by granite4:micro|.mu.TryLock() by granite4:micro|.mu.Unlock() by local",
+				"s.m": "u.TryLock() by granite4:micro|u.Unlock() by local", "s.mu.T": "ryLock() by granite4:micro",
+			}, model,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := &script{logprob: tt.logprob, reply: func(_ string, sample int) ([]string, error) {
+				return []string{[]string{"s.wg.Done()", other}[sample]}, nil
+			}}
+			e := newEngine(t, g, Options{Candidates: tt.samples})
+			req := locked(t, "")
+			req.Manual = true
+			if got := offered(complete(t, e, req)); !slices.Equal(got, tt.first) {
+				t.Fatalf("offered %q", got)
+			}
+			check := func(n int) {
+				typed := tt.typed[:n]
+				res := complete(t, e, locked(t, typed))
+				got := offered(res)
+				if want, ok := tt.then[typed]; ok && strings.Join(got, "|") != want {
+					t.Errorf("behind %q: %q, want %q", typed, got, want)
+				}
+				if !slices.Contains(got, tt.typed[n:]+" by "+tt.engine) || !res.Reused || res.Engine != res.Items[0].Engine {
+					t.Errorf("behind %q: %q by %q, reused %v", typed, got, res.Engine, res.Reused)
+				}
+				if (res.Engine == localEngine) != (res.Note != "") {
+					t.Errorf("behind %q: the note is %q", typed, res.Note)
+				}
+			}
+			for n := range len(tt.typed) {
+				check(n)
+			}
+			check(len("s.m")) // and back in it
+			if again := offered(complete(t, e, req)); !slices.Equal(slices.Sorted(slices.Values(again)), slices.Sorted(slices.Values(tt.first))) {
+				t.Errorf("asked for again: %q", again)
+			}
+			if n := len(g.sent()); n != tt.samples {
+				t.Errorf("%d requests to the model", n)
+			}
+			// Who asks where one that was offered beside the first is all that is left wants more.
+			req = locked(t, "s.m")
+			req.Manual = true
+			if complete(t, e, req); len(g.sent()) != 2*tt.samples {
+				t.Error("who asks for more is not heard")
+			}
+		})
+	}
+}

@@ -2,6 +2,7 @@ package completion
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -24,6 +25,9 @@ type Result struct {
 	Prompt  Prompt
 	Timings Timings
 }
+
+// has reports whether res offers what it says.
+func (res Result) has(it Item) bool { return slices.ContainsFunc(res.Items, it.same) }
 
 // Prompt is the record of one request to the model.
 type Prompt struct {

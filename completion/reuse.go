@@ -143,7 +143,8 @@ func (d *docState) find(f *promptWindow, req Request, found ContextSource, tried
 			continue
 		}
 		stream.mu.Lock()
-		usable := stream.agrees(typed) && (!stream.done || stream.err == nil)
+		// Who asks where only an offer is left wants more than that.
+		usable := (stream.says(typed) || !req.Manual && stream.agrees(typed)) && (!stream.done || stream.err == nil)
 		stream.mu.Unlock()
 		if usable {
 			return stream, typed

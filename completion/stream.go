@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -32,7 +33,9 @@ type modelStream struct {
 	// had typed of it: post-processing may have written it in another way.
 	shown string
 	// local: shown is the model-free engine's, which was surer.
-	local   bool
+	local bool
+	// offers is what else the user could choose, whoever's it was.
+	offers  []offer
 	waiters int
 	// kept is set for a stream that runs ahead of the user, with nobody
 	// waiting yet.
@@ -40,6 +43,13 @@ type modelStream struct {
 
 	promptTokens         int
 	firstToken, generate time.Duration
+}
+
+// An offer is a candidate that stood beside the first of a request.
+type offer struct {
+	// text is it from where the stream began, with what was typed of it by then.
+	text, engine string
+	confidence   float64 // Item.Confidence
 }
 
 // An answer is what the model wrote, with the log-probability of each piece.
@@ -209,6 +219,35 @@ func (stream *modelStream) onScreen(typed string) (rest string, local bool) {
 	return "", false
 }
 
+// offer notes what a request that typed was typed before offers besides its first item.
+func (stream *modelStream) offer(typed string, items []Item) {
+	stream.mu.Lock()
+	defer stream.mu.Unlock()
+	for _, it := range items {
+		text := typed + it.Text
+		if !slices.ContainsFunc(stream.offers, func(o offer) bool { return o.text == text }) {
+			stream.offers = append(stream.offers, offer{text, it.Engine, it.Confidence})
+		}
+	}
+}
+
+// offered is what is left behind typed of the offers that it is the beginning of.
+func (stream *modelStream) offered(typed string) []offer {
+	stream.mu.Lock()
+	defer stream.mu.Unlock()
+	return stream.chosen(typed)
+}
+
+// chosen is offered. The caller holds mu.
+func (stream *modelStream) chosen(typed string) (left []offer) {
+	for _, o := range stream.offers {
+		if rest, ok := strings.CutPrefix(o.text, typed); ok && !blank(rest) {
+			left = append(left, offer{rest, o.engine, o.confidence})
+		}
+	}
+	return left
+}
+
 // promptTokens is how long a stream's prompt was: the backend's count, else the
 // estimate.
 func (e *Engine) promptTokens(stream *modelStream) int {
@@ -304,9 +343,15 @@ func (stream *modelStream) wait(ctx context.Context, newer <-chan struct{}, type
 
 var errDisagrees = errors.New("the typed text left the answer")
 
-// agrees reports whether typed is what the answer says or may yet say. The
-// caller holds mu.
+// agrees reports whether typed is what the answer says or may yet say, or what an
+// offer says. The caller holds mu.
 func (stream *modelStream) agrees(typed string) bool {
+	return stream.says(typed) || len(stream.chosen(typed)) > 0
+}
+
+// says reports whether typed is what the answer says or may yet say. The caller
+// holds mu.
+func (stream *modelStream) says(typed string) bool {
 	if typed == "" {
 		return true
 	}

@@ -159,6 +159,33 @@ func TestCandidatesCycle(t *testing.T) {
 	p.waitForSaved("x := two()\n")
 }
 
+// A further answer puts nothing in the place of a candidate that the user went to, and what it says itself is the next one.
+func TestAnAnswerLeavesTheChosenCandidate(t *testing.T) {
+	p := openScripted(t, "\n",
+		offer{Before: "x := ", Insert: "one()"}, offer{Before: "x := ", Insert: "two()"}, offer{Before: "x := t", Insert: "hree()"},
+		offer{Before: "x := tw", Insert: "elve()"}, offer{Before: "x := tw", Insert: "o()"})
+	answered := filepath.Join(p.workspace, "answered")
+	p.typeForGhost("ix := ", "one()")
+	p.Press("M-n")
+	p.WaitForText("two() (2/2)")
+	p.Type("t")
+	p.WaitForFile(answered, "x := t\n")
+	p.WaitForText("two() (1/2)")
+	p.Type("w")
+	p.WaitForFile(answered, "x := tw\n")
+	p.WaitForText("two() (2/2)")
+	p.Press("M-n")
+	p.waitForGhost("elve()")
+	p.Press("M-p")
+	p.waitForGhost("o()")
+	p.Press("Tab")
+	p.waitForSaved("x := two()\n")
+
+	p.typeForGhost("ox := ", "one()") // which nobody chose
+	p.typeForGhost("t", "hree()")
+	p.waitForSaved("x := two()\nx := t\n")
+}
+
 // Of keys that come together, as over a slow line, the second accepts nothing that the first has just brought: whatever is
 // accepted was on the screen.
 func TestNothingIsAcceptedThatNoFrameShowed(t *testing.T) {

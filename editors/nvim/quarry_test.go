@@ -4,6 +4,7 @@ package nvim_test
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -188,4 +189,98 @@ func (p user) filmTyping(text string) *editortest.Film {
 		film.Show(p.WaitFor("what was typed", func(s editortest.Screen) bool { return s.Contains(typed) }), 150*time.Millisecond)
 	}
 	return film
+}
+
+// noteAnswers writes to the file `answered` what stood before the cursor where quarry was last asked for ghost text, once the
+// plugin has dealt with the answer.
+const noteAnswers = `
+local asked = {}
+vim.api.nvim_create_autocmd('LspRequest', {
+  callback = function(event)
+    local id, request = event.data.request_id, event.data.request
+    if request.method ~= 'textDocument/inlineCompletion' then
+      return
+    elseif request.type == 'pending' then
+      asked[id] = vim.api.nvim_get_current_line():sub(1, vim.api.nvim_win_get_cursor(0)[2])
+    elseif request.type == 'complete' then
+      vim.defer_fn(function() -- Neovim says so before it calls the plugin
+        vim.fn.writefile({ asked[id] }, 'answered')
+      end, 20)
+    end
+  end,
+})
+`
+
+// Of what the user asked for they take the second candidate by typing it: it stays, whatever each further request answers,
+// no frame is without it, and the model is asked nothing.
+func TestTypingThroughAChosenCandidate(t *testing.T) {
+	const model, copied = "s.wg.Done()", "s.mu.Unlock()"
+	for name, tt := range map[string]struct {
+		logprob float64
+		first   string
+		second  string
+	}{
+		"the copied one": {-0.01, model, copied},
+		"the model's":    {-3, copied, model},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := modeltest.NewServer(t)
+			server.Script(func(r modeltest.Request) modeltest.Answer {
+				answer := "elsewhere()"
+				before, _, _ := strings.Cut(r.Prompt, "<|fim_suffix|>")
+				if _, typed, ok := strings.Cut(before, "Swap(name string) {\n\ts.mu.Lock()\n\tdefer "); ok && strings.HasPrefix(model, typed) {
+					answer = model[len(typed):]
+				}
+				return modeltest.Answer{Pieces: []string{answer}, Logprobs: []float64{tt.logprob}}
+			})
+			var text strings.Builder
+			text.WriteString("package stock\n\n")
+			for i := range 40 {
+				fmt.Fprintf(&text, "func (s *Shelf) Put%d(name string) {\n\ts.mu.Lock()\n\tdefer s.mu.Unlock()\n\ts.put%d(name)\n}\n\n", i, i)
+			}
+			text.WriteString("func (s *Shelf) Swap(name string) {\n\ts.mu.Lock()\n\t\n}\n")
+			p := open(t, editor{
+				text:  text.String(),
+				files: map[string]string{"go.mod": "module stock\n\ngo 1.26\n"},
+				init:  noteAnswers,
+				path:  []string{editortest.QuarryFolder},
+				env:   map[string]string{"OLLAMA_HOST": server.URL},
+			})
+			frames := p.Record()
+			p.Press("C-l") // all of the screen anew
+			p.Type("GkAdefer ")
+			p.waitForModelsGhost(tt.first)
+			p.Press(`M-\`)
+			p.WaitForText(tt.first + " (1/2)")
+			p.Press("M-n")
+			p.WaitForText(tt.second + " (2/2)")
+			asked := len(server.Requests())
+			for at := 1; at < len(tt.second)-1; at++ {
+				p.typeForGhost(tt.second[at-1:at], tt.second[at:])
+				p.WaitForFile(filepath.Join(p.workspace, "answered"), "\tdefer "+tt.second[:at]+"\n")
+				if at == 1 {
+					p.WaitForText(tt.second + " (2/2)")
+				}
+			}
+			seen, broken := 0, []string{}
+			for _, frame := range frames() {
+				_, swap, _ := strings.Cut(frame.String(), "Swap(name string) {")
+				_, row, _ := strings.Cut(swap, "defer ")
+				row, _, _ = strings.Cut(row, "\n")
+				if row, _, _ = strings.Cut(strings.TrimRight(row, " "), " ("); row == tt.second {
+					seen++
+				} else if seen > 0 {
+					broken = append(broken, row)
+				}
+			}
+			if seen < len(tt.second)-2 || len(broken) > 0 {
+				t.Errorf("%d frames with the candidate, and these: %q", seen, broken)
+			}
+			if n := len(server.Requests()); n != asked {
+				t.Errorf("%d requests to the model while typing", n-asked)
+			}
+			p.Press("Tab")
+			p.waitForSaved(strings.Replace(text.String(), "\t\n", "\tdefer "+tt.second+"\n", 1))
+		})
+	}
 }

@@ -40,6 +40,7 @@ local INVOKED, AUTOMATIC = 1, 2 -- lsp.InlineCompletionTriggerKind
 ---@field before string What stood before the cursor in that row when it was asked for.
 ---@field after string The rest of that row then: candidates are void once it changes.
 ---@field count? boolean Whether to show which candidate of how many this is.
+---@field chosen? boolean Whether the user went to the selected candidate: no answer takes it away while they type it.
 ---@field rest? string What is shown: what the selected candidate adds at the cursor.
 ---@field row? integer Where it is shown, from 0.
 ---@field col? integer
@@ -115,30 +116,30 @@ local function cancel(bufnr)
   a.taken = a.sent
 end
 
---- What each candidate adds at the cursor, the selected one first, without those that the text contradicts.
+--- The candidates that the text does not contradict, and which of these is the selected one, or the next after it.
 ---@param s quarry.Shown
----@return quarry.Candidate[] left, string typed
+---@return quarry.Candidate[] left, integer selected, string? typed nil where none of them can be told to fit
 local function remaining(bufnr, s)
   local row = unpack(api.nvim_buf_get_extmark_by_id(bufnr, marks, s.mark, {}))
   if not row or api.nvim_get_current_buf() ~= bufnr then
-    return {}, ''
+    return {}, 1
   end
   local cursor_row, col = cursor()
   if cursor_row < row or line_at(bufnr, cursor_row):sub(col + 1) ~= s.after then
-    return {}, ''
+    return {}, 1
   end
   local typed = table.concat(api.nvim_buf_get_text(bufnr, row, 0, cursor_row, col, {}), '\n')
   if typed:match('^%s*$') and not s.before:match('^%s*$') then
-    return {}, '' -- the user takes the line back
+    return {}, 1 -- the user takes the line back
   end
-  local left = {} ---@type quarry.Candidate[]
-  for i = 0, #s.candidates - 1 do
-    local c = s.candidates[(s.selected - 1 + i) % #s.candidates + 1]
+  local left, selected = {}, nil ---@type quarry.Candidate[], integer?
+  for i, c in ipairs(s.candidates) do
     if #c.whole > #typed and vim.startswith(c.whole, typed) then
       left[#left + 1] = c
+      selected = selected or i >= s.selected and #left or nil
     end
   end
-  return left, typed
+  return left, selected or 1, typed
 end
 
 --- Leading tabs as wide as the buffer shows them: Neovim draws those of virtual lines at the wrong stops.
@@ -304,13 +305,14 @@ local function settle(bufnr)
     return not s.hidden and s or nil
   end
   s.still = same and (scrolled or s.still)
-  local left, typed = remaining(bufnr, s)
+  local left, selected, typed = remaining(bufnr, s)
   if #left == 0 then
     drop(bufnr)
     return nil
   end
-  s.candidates, s.selected, s.tick, s.row, s.col = left, 1, tick, row, col
-  s.rest = left[1].whole:sub(#typed + 1)
+  s.chosen = s.chosen and left[selected] == s.candidates[s.selected]
+  s.candidates, s.selected, s.tick, s.row, s.col = left, selected, tick, row, col
+  s.rest = left[selected].whole:sub(#typed + 1)
   local how = present(bufnr, s)
   if how == 'unseen' and not s.still then
     drop(bufnr)
@@ -342,6 +344,36 @@ local function candidates_from(items, before, after, encoding)
     }
   end
   return candidates
+end
+
+--- Have `s`, which takes the place of `old`, go on with what the user is looking at: it stays while they type it where the
+--- answer has it, too, and where they went to it in any case.
+---@param s quarry.Shown
+---@param old quarry.Shown
+local function carry_on(bufnr, s, old)
+  local left, selected, typed = remaining(bufnr, old)
+  local seen = left[selected]
+  local _, _, now = remaining(bufnr, s)
+  if not seen or seen ~= old.candidates[old.selected] or not now then
+    return
+  end
+  local whole = now .. seen.whole:sub(#typed + 1) -- either may begin at a row of its own
+  local at
+  for i, c in ipairs(s.candidates) do
+    if c.whole == whole then
+      at, c.drawn = i, seen.drawn
+      break
+    end
+    at = at or vim.startswith(c.whole, whole) and i or nil -- it has grown
+  end
+  if not at and not old.chosen then
+    return
+  elseif not at then
+    at = 1
+    table.insert(s.candidates, at, vim.tbl_extend('force', seen, { whole = whole }))
+  end
+  s.selected, s.chosen = at, old.chosen
+  s.count = old.count and #remaining(bufnr, s) > 1 -- where one is left, the next key asks for more
 end
 
 --- Say something at the cursor until the user types on; in insert mode the mode is written over messages.
@@ -389,16 +421,21 @@ local function ask(bufnr, kind)
       return
     end
     a.taken = number
-    drop(bufnr)
-    shown[bufnr] = {
+    local s = {
       client = client,
       candidates = candidates_from(items, line:sub(1, col), line:sub(col + 1), client.offset_encoding),
       selected = 1,
-      mark = api.nvim_buf_set_extmark(bufnr, marks, at, 0, { right_gravity = false }),
+      mark = mark,
       before = line:sub(1, col),
       after = line:sub(col + 1),
       count = kind == INVOKED,
     }
+    if shown[bufnr] and kind ~= INVOKED then
+      carry_on(bufnr, s, shown[bufnr])
+    end
+    drop(bufnr)
+    s.mark = api.nvim_buf_set_extmark(bufnr, marks, at, 0, { right_gravity = false })
+    shown[bufnr] = s
     if settle(bufnr) or kind ~= INVOKED then
       return
     elseif shown[bufnr] then
@@ -607,8 +644,8 @@ function M.cycle(count)
     M.trigger()
     return true
   end
-  s.count = true
-  local _, typed = remaining(bufnr, s)
+  s.count, s.chosen = true, true
+  local _, _, typed = remaining(bufnr, s)
   for _ = 1, #s.candidates do -- at the latest the one that is shown can be seen
     s.selected = (s.selected - 1 + count) % #s.candidates + 1
     s.rest = s.candidates[s.selected].whole:sub(#typed + 1)

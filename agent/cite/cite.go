@@ -197,8 +197,9 @@ var location = pattern.Lazy(`((?:\b[a-zA-Z]:[\\/])?(?:/\[[\pL\pN_.-]+\]|/\([\pL\
 // model was shown has one. The port of a server is none, since a path stands before the lines.
 var address = pattern.Lazy(`(?://[^\s/()\[\]<>"'` + "`" + `]+\.[^\s/()\[\]<>"'` + "`" + `]*/|[a-zA-Z][a-zA-Z0-9+.-]*:(?://[^\s/()\[\]<>"'` + "`" + `]*/|/[^\s/()\[\]<>"'` + "`" + `]))[^\s()\[\]<>"'` + "`" + `]*?[:：#][lL]?-?\d{1,7}(?:[-‐-―−:][lL]?-?\d{1,7})*`)
 
-// link matches a Markdown link to an address or to lines.
-var link = pattern.Lazy(`\[([^\[\]\n]*)\]\(\s*<?([a-zA-Z][a-zA-Z0-9+.-]*:[^\s()]*|[^\s()]*[:：#][lL]?-?\d[^\s()]*)[^()\n]*\)`)
+// link matches a Markdown link or image to an address or to lines, whose words may have brackets in
+// brackets.
+var link = pattern.Lazy(`\[((?:[^\[\]\n]|\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\])*)\]\(\s*<?([a-zA-Z][a-zA-Z0-9+.-]*:[^\s()]*|[^\s()]*[:：#][lL]?-?\d[^\s()]*)[^()\n]*\)`)
 
 // scheme begins an address.
 var scheme = pattern.Lazy(`^[a-zA-Z][a-zA-Z0-9+.-]+:[^0-9]`)
@@ -250,9 +251,20 @@ var digitsOf = strings.NewReplacer("０", "0", "１", "1", "２", "2", "３", "3
 // unseen are letters without width that may stand within a name.
 var unseen = strings.NewReplacer("\u200b", "", "\u2060", "", "\ufeff", "")
 
+// unseenIn is a word with such letters.
+var unseenIn = pattern.Lazy(`[^\s\x{200b}\x{2060}\x{feff}]*[\x{200b}\x{2060}\x{feff}]\S*`)
+
+// named is what a word has that may be a part of a citation: an extension, or lines.
+var named = pattern.Lazy(`\.[a-zA-Z]|[:：∶︰#][lL]?[0-9０-９]`)
+
 // plain gives citations in other forms the one that is checked.
 func plain(text string) string {
-	text = unseen.Replace(text)
+	text = unseenIn().ReplaceAllStringFunc(text, func(word string) string {
+		if seen := unseen.Replace(word); named().MatchString(seen) {
+			return seen
+		}
+		return word // for its reader to see
+	})
 	text = quoted().ReplaceAllString(text, "$2:$3")
 	text = odd().ReplaceAllStringFunc(text, func(at string) string {
 		m := odd().FindStringSubmatch(at)
@@ -290,7 +302,7 @@ func plain(text string) string {
 func (c *Checker) Check(ctx context.Context, text string) Checked {
 	var out Checked
 	var b strings.Builder
-	text = unworded(plain(c.marked(strings.ReplaceAll(text, hole, ""))))
+	text = unworded(plain(c.marked(strings.ReplaceAll(text, hole, `\x00`))))
 	text = link().ReplaceAllStringFunc(text, func(l string) string {
 		m := link().FindStringSubmatch(l)
 		// A page of the web that is linked is no citation: only a place is one.

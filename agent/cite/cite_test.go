@@ -104,6 +104,9 @@ func TestCheck(t *testing.T) {
 		{"[main.go:3-4](http://evil.example/main.go:3-4) does", "main.go:3-4 does", "main.go:3-4", 1},
 		{"[here](command:run) and [there](gone.go:3) and [main.go:3](main.go:3)", "here and there and main.go:3-3", "main.go:3-3", 1},
 		{"[the docs](https://example.com/a), [me](mailto:a@example.com) and [it](https://example.com/x.go:3-4)", "the docs, me and it", "", 1}, // pages are no citations
+		{"![p[q]](http://evil.example/x) and [a[b[c]]d](gone.go:3)", "!p[q] and a[b[c]]d", "", 1},
+		// What is hidden is left for its reader to be shown, but in names.
+		{"a\x00b, c\u200bd and ma\u200bin.go:1-2", "a\\x00b, c\u200bd and main.go:1-2", "main.go:1-2", 0},
 		{"as //evil.example/b.go:3-4 and //evil.example:443/main.go:3-4 say", " say", "", 2},
 		{"see (//evil/b.go:3) or `//evil.example/x/main.go:3`.", ".", "", 2},
 		{"\\\\evil\\share\\main.go:3-4 says so, //lib/store.py:3 does", " says so, lib/store.py:3-3 does", "lib/store.py:3-3", 1},

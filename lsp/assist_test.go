@@ -169,7 +169,7 @@ func TestHoverShowsAFinishedExplanation(t *testing.T) {
 		next <- true
 	}
 	page(t, e, explained)
-	want := "**quarry: undefined: foo**\n\nNobody wrote foo. Write it."
+	want := "**quarry:** undefined: foo\n\nNobody wrote foo. Write it."
 	if err := e.Await(soon(t), func() bool { return strings.HasPrefix(hover(b.Cursor), want) }); err != nil {
 		t.Fatalf("hover: %q", hover(b.Cursor))
 	}
@@ -228,7 +228,7 @@ func TestHoverOnADiagnosticThatOnlyTheCommandToldOf(t *testing.T) {
 		if got, err = e.Hover(soon(t), b, d.Start); err != nil {
 			t.Fatal(err)
 		}
-		return strings.HasPrefix(got, "**quarry: undefined: foo**\n\nWrite foo.")
+		return strings.HasPrefix(got, "**quarry:** undefined: foo\n\nWrite foo.")
 	})
 	if err != nil {
 		t.Errorf("hover: %q", got)

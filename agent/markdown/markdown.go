@@ -53,13 +53,29 @@ func Render(text string) string {
 }
 
 // Inline writes a line that a tool, a repository or a model gave, to stand within one
-// of quarry's own.
+// of quarry's own. All of a paragraph that others gave is written at once, and between no
+// asterisks of quarry's: an emphasis that begins in one text may end in the code of another.
 func Inline(text string) string {
 	return write(visible.Text(strings.Join(strings.Fields(text), " ")))
 }
 
 // Cell is Inline for a cell of one of quarry's own tables.
-func Cell(text string) string { return strings.ReplaceAll(Inline(text), "|", `\|`) }
+func Cell(text string) string {
+	if !strings.Contains(text, `\|`) {
+		return strings.ReplaceAll(Inline(text), "|", `\|`)
+	}
+	// A bar behind a backslash cannot stand in the code of a cell, and ends it wherever it
+	// stands, so that there is no code around one.
+	text = visible.Text(strings.Join(strings.Fields(text), " "))
+	w := writer{strict: true, math: strings.Count(text, "$") > 1}
+	for i, part := range strings.Split(text, "|") {
+		if i > 0 {
+			w.WriteString("&#124;")
+		}
+		w.line(part)
+	}
+	return w.String()
+}
 
 // Code is code in a fence longer than any in it. The language is written if it is one of
 // code: what calls itself mermaid, math or geojson is drawn by one renderer or another,
@@ -260,8 +276,8 @@ func (w *writer) escaped(text string) {
 			special = w.strict && !(isLetter(before) && isLetter(next))
 		case '*':
 			special = w.strict && next != ' ' // which begins an item of a list
-		case '~': // a fence, behind the mark of a list or a quotation
-			special = before == '~' || next == '~'
+		case '~': // a fence; and VS Code's renderer takes what is struck out, by one sign or two, before code
+			w.WriteByte('\\')
 		}
 		if special {
 			fmt.Fprintf(w, "&#%d;", text[i])

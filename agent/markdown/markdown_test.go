@@ -46,6 +46,8 @@ func TestRender(t *testing.T) {
 		"it costs $5\n\nor $6":                                                 "it costs $5\n\nor $6",
 		"|a|\n---\n:-\n- -":                                                    "|a|\n&#45;--\n:&#45;\n&#45; -",
 		"[a `x](http://e)` b_c _d_":                                            "&#91;a `x](http://e)` b_c &#95;d&#95;",
+		"about ~10 of `x~ ![p[q]](http://e)` in ~/x":                           "about \\~10 of `x~ ![p[q]](http://e)` in \\~/x",
+		"- ~~~\n\\~a~~ $(sync~spin) www.e.x$(sync~spin)":                       "- \\~\\~\\~\n&#92;\\~a\\~\\~ &#36;(sync\\~spin) `www.e.x$(sync~spin`)",
 		"\x1b[2J \u202e \u200b \u009b":                                         "\\x1b[2J \\u202e \\u200b \\u009b",
 		"`\u202e`\n```\n\u2066\n```":                                           "`\\u202e`\n```\n\\u2066\n```",
 	} {
@@ -67,9 +69,24 @@ func TestInline(t *testing.T) {
 	}
 }
 
+func TestCell(t *testing.T) {
+	for text, want := range map[string]string{
+		"it has none | at all":             `it has none \| at all`,
+		"`a|b.go:1-2`":                     "`a\\|b.go:1-2`",
+		`[x] *b* http://e\|y`:              "&#91;x] &#42;b* `http://e`&#92;&#124;y",
+		"`a\\|![p](http://e)`":             "&#96;a&#92;&#124;!&#91;p&#93;(`http://e`)&#96;",
+		"*`a` \\| ``b* ![p](http://e)`` $": "&#42;`a` &#92;&#124; ``b* ![p](http://e)`` $",
+	} {
+		if got := Cell(text); got != want {
+			t.Errorf("Cell(%q)\n  = %q\nwant %q", text, got, want)
+		}
+	}
+}
+
 func harmless(t *testing.T, text string) {
 	t.Helper()
-	for _, source := range []string{Render(text), "# " + Inline(text) + "\n\n" + Render(text) + "\n\n---\n\nx\n"} {
+	row := "|a|b|\n|-|-|\n|" + Cell(text) + "|x|\n"
+	for _, source := range []string{Render(text), "# " + Inline(text) + "\n\n" + Render(text) + "\n\n---\n\nx\n", row} {
 		if markdowntest.Harmless(t, source); t.Failed() {
 			t.Fatalf("written of %q", text)
 		}
@@ -81,6 +98,7 @@ var pieces = []string{
 	"![", "[", "]", "](", "](http://e.example/x)", "][", "]:", "(", ")", "<", ">", "<img src=x>", "<a href=http://e.example>", "</a>", "<!--", "-->", "<?", "<![CDATA[", "http://e.example/p.png",
 	"https://", "//e.example", "www.e.example", "a@e.example", "mailto:", "command:x", "javascript:alert(1)", "file:///x", "data:image/png;base64,x", "xmpp:a@e.example", "`", "``", "```", "````", "~~~", "\n", "\n\n", "\n- ", "\n  ", "\n    ",
 	"\n> ", "\n1. ", "\n# ", "\n---\n", "\n===\n", "|", "|-|-|", "|---|", ":-", "---", "\n|a|b|\n|-|-|\n", "\\", "\\\\", "\\[", "\\`", "&#91;", "&lt;", "&", "*", "**", "_", "~~", "[^1]", "[^1]:", "[x]: http://e.example", "[x]", "\t", " ", "a", "x.go:3-4", "\u202e", "\x1b",
+	"~", " ~", "~a", "^", "==", `\|`, `\~`, "`x~ ![p[q]](http://e.example/x)`", "www.e.example~", "``a`b``",
 	"\r", "\r\n", "\x00", "\xff", "é", "'", "\"", "!", "$", "$$", ":", "[ ] ", "\n: ", "ftp://e.example", "HTTP://E.example", "_http://e.example", "<http://e.example>", "<script>", "\n<div>\n", "{", "}", "\n```mermaid\n", "\n~~~ math\n", "\n```Dot\n",
 }
 

@@ -177,9 +177,11 @@ func code(text string) string { return "`" + strings.ReplaceAll(text, "`", "'") 
 func (p *page) outline(o *overview.Overview) {
 	if len(o.Purpose) > 0 {
 		p.heading(2, "Purpose")
+		var notes []string
 		for _, n := range o.Purpose {
-			p.line("%s %s", n.Text, n.Place)
+			notes = append(notes, fmt.Sprintf("%s %s", n.Text, n.Place))
 		}
+		p.line("%s", strings.Join(notes, " "))
 	}
 	p.heading(2, "Structure")
 	var languages []string

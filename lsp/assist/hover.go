@@ -31,7 +31,7 @@ func (s *Service) Hover(ctx context.Context, params *protocol.HoverParams) (*pro
 		}
 		r := document.Range(doc.Text, f.start, f.end, s.encoding)
 		message := oneLine(messageOf(f.Diagnostic), 200)
-		contents := &protocol.MarkupContent{Kind: s.hoverKind(), Value: "**quarry: " + markdown.Inline(message) + "**\n\n" + f.explanation.markdown()}
+		contents := &protocol.MarkupContent{Kind: s.hoverKind(), Value: "**quarry:** " + markdown.Inline(message) + "\n\n" + f.explanation.markdown()}
 		if contents.Kind == protocol.MarkupKindPlainText {
 			contents.Value = "quarry: " + message + "\n\n" + f.explanation.plain()
 		}

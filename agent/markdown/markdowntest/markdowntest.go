@@ -5,6 +5,7 @@ package markdowntest
 import (
 	"bytes"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/yuin/goldmark"
@@ -34,11 +35,46 @@ func Rendered(t testing.TB, source string) string {
 // allowed are the elements of text and code; that a list's item has a box does no harm.
 var (
 	element = regexp.MustCompile(`<[^>]*>`)
-	allowed = regexp.MustCompile(`^</?(?:p|h[1-6]|ul|ol|li|blockquote|pre|code|em|strong|del|br|hr|dl|dt|dd)(?: ?/)?>$|^<ol start="\d+">$|^<code class="language-[\w+#.-]*">$|^<input(?: checked="")? disabled="" type="checkbox"(?: /)?>$`)
+	allowed = regexp.MustCompile(`^</?(?:p|h[1-6]|ul|ol|li|blockquote|pre|code|em|strong|del|br|hr|dl|dt|dd|table|thead|tbody|tr|th|td)(?: ?/)?>$|^<ol start="\d+">$|^<code class="language-[\w+#.-]*">$|^<input(?: checked="")? disabled="" type="checkbox"(?: /)?>$`)
 )
 
 // drawn finds blocks of code that some renderer shows as something else.
 var drawn = regexp.MustCompile(`class="language-(?i:mermaid|math|katex|latex-math|geojson|topojson|stl|dot|graphviz|plantuml|puml|vega|vega-lite|wavedrom|d2|abc|flow|sequence|chart|echarts)"`)
+
+// codeOrTilde are blocks of code, code spans, what a backslash makes text of, and tildes.
+var codeOrTilde = regexp.MustCompile("(?ms)^(`{3,})[^`\n]*\n.*?^`{3,}$|`+|\\\\~|~+")
+
+// struckOut is a run of tildes outside code with no backslash before it, "" if there is none.
+// The renderer above takes code before what is struck out; marked, which VS Code has, looks
+// for the end of the latter first, and tears open the code that has it.
+func struckOut(source string) string {
+	for source != "" {
+		m := codeOrTilde.FindStringIndex(source)
+		if m == nil {
+			return ""
+		}
+		found := source[m[0]:m[1]]
+		source = source[m[1]:]
+		switch {
+		case found[0] == '~':
+			return found
+		case found[0] == '`' && !strings.Contains(found, "\n"):
+			for at := 0; ; { // its other end, in the same line
+				end := strings.Index(source[at:], found)
+				if end < 0 || strings.Contains(source[:at+end], "\n") {
+					break
+				}
+				at += end
+				run := len(source[at:]) - len(strings.TrimLeft(source[at:], "`"))
+				if at += run; run == len(found) {
+					source = source[at:]
+					break
+				}
+			}
+		}
+	}
+	return ""
+}
 
 // Harmless fails the test if Markdown links, fetches, draws, hides or has HTML.
 func Harmless(t testing.TB, source string) {
@@ -48,6 +84,9 @@ func Harmless(t testing.TB, source string) {
 			t.Errorf("%q hides %q", source, source[i:])
 			break
 		}
+	}
+	if strike := struckOut(source); strike != "" {
+		t.Fatalf("%q\nhas a tilde that marked takes for the beginning of what is struck out: %q", source, strike)
 	}
 	out := Rendered(t, source)
 	if d := drawn.FindString(out); d != "" {

@@ -38,6 +38,9 @@ const fewestUsers = 2
 func (l clang) declared(s *search) (ways []way) {
 	name := s.unknown.name
 	for _, d := range s.declarations(name) {
+		if s.ctx.Err() != nil {
+			return nil
+		}
 		isLocal := d.Kind == syntax.KindMethod || d.Kind == syntax.KindVar && !strings.Contains(d.signature, "extern")
 		if !isHeader(d.file) || isLocal || d.Container != "" {
 			continue
@@ -105,6 +108,9 @@ func (l clang) common(s *search) (ways []way) {
 	count := map[string]int{}
 	example := map[string]string{}
 	for _, id := range s.snap.Using(s.unknown.name) {
+		if s.ctx.Err() != nil {
+			return nil
+		}
 		file := s.snap.Path(id)
 		if file == s.doc.rel || lang.Family(s.snap.Language(id)) != "c" || !s.finder.workspace.Allows(s.root, file) {
 			continue
@@ -131,7 +137,7 @@ func (l clang) common(s *search) (ways []way) {
 	}
 	everywhere := map[string]int{}
 	for header, n := range count {
-		if n == users && s.bracketedIn(example[header])[header] {
+		if n == users && s.ctx.Err() == nil && s.bracketedIn(example[header])[header] {
 			everywhere[header] = 0
 			ways = append(ways, way{given: given{module: header, form: bracketed}, files: n, example: example[header]})
 		}
@@ -169,24 +175,42 @@ var (
 	guard       = regexp.MustCompile(`^#\s*(?:pragma once|ifndef|define)\b`)
 	conditional = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*(if|ifdef|ifndef|endif)\b.*$`)
 	guarded     = regexp.MustCompile(`^[ \t]*#[ \t]*ifndef[ \t]+(\w+)`)
+	defined     = regexp.MustCompile(`^\s*#\s*define\s+(\w+)`)
 )
 
-// depth is how many conditions the preprocessor is in at an offset, the guard of a header aside.
-func (d *document) depth(at int) (n int) {
-	for i, m := range conditional.FindAllStringSubmatchIndex(d.Text[:at], -1) {
-		line := d.Text[m[0]:]
-		if name := guarded.FindStringSubmatch(line); i == 0 && name != nil {
-			if _, next := d.line(m[0]); regexp.MustCompile(`^\s*#\s*define\s+` + name[1] + `\b`).MatchString(d.Text[next:]) {
-				continue
+// condition is a place from which on the preprocessor is in so many conditions, the guard of a header
+// aside.
+type condition struct{ at, depth int }
+
+func (d *document) readConditions() (list []condition) {
+	depth := 0
+	for i, m := range conditional.FindAllStringSubmatchIndex(d.Text, -1) {
+		if i == 0 {
+			if name := guarded.FindStringSubmatch(d.Text[m[0]:]); name != nil {
+				_, next := d.line(m[0])
+				if as := defined.FindStringSubmatch(d.Text[next:]); as != nil && as[1] == name[1] {
+					continue
+				}
 			}
 		}
 		if d.Text[m[2]:m[3]] == "endif" {
-			n = max(0, n-1)
+			depth = max(0, depth-1)
 		} else {
-			n++
+			depth++
 		}
+		list = append(list, condition{m[0], depth})
 	}
-	return n
+	return list
+}
+
+// depth is how many conditions the preprocessor is in at an offset.
+func (d *document) depth(at int) int {
+	list := d.conditions()
+	i, _ := slices.BinarySearchFunc(list, at, func(c condition, at int) int { return c.at - at })
+	if i == 0 {
+		return 0
+	}
+	return list[i-1].depth
 }
 
 func (clang) list(d *document) []entry {

@@ -28,6 +28,12 @@ type document struct {
 
 	readExamples sync.Once
 	exampleList  []*document // as readExamples left it
+
+	// What is read of the whole text, once: it is asked for at each of many imports.
+	jvmPackage       func() string
+	conditions       func() []condition
+	pythonStatements func() []pythonStatement
+	scriptStatements func() []scriptStatement
 }
 
 func read(doc agent.Document, rel string) (*document, error) {
@@ -44,6 +50,10 @@ func newDocument(doc agent.Document, rel string, file *syntax.File) *document {
 	if crlf := strings.Count(doc.Text, "\r\n"); crlf > 0 && 2*crlf > strings.Count(doc.Text, "\n") {
 		d.eol = "\r\n"
 	}
+	d.jvmPackage = sync.OnceValue(d.readPackage)
+	d.conditions = sync.OnceValue(d.readConditions)
+	d.pythonStatements = sync.OnceValue(d.readPythonStatements)
+	d.scriptStatements = sync.OnceValue(d.readScriptStatements)
 	return d
 }
 
@@ -86,6 +96,9 @@ func (d *document) examples() []*document {
 	}
 	d.readExamples.Do(func() {
 		for _, file := range d.ways[0].near[:min(len(d.ways[0].near), mostRead)] {
+			if d.beside.ctx.Err() != nil {
+				return
+			}
 			if facts := d.beside.factsOf(file); facts != nil {
 				example := newDocument(agent.Document{Path: file, Language: d.Language, Text: d.beside.textOf(file)}, file, facts)
 				example.pkg, example.goPath = d.pkg, d.goPath

@@ -2,6 +2,7 @@ package imports
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -51,6 +52,9 @@ func (w *way) weight(u unknown) int {
 
 // search is one look for the ways to make a name known.
 type search struct {
+	// ctx is the asker's. It is looked at between places and between files, of which there may be
+	// thousands, so that one who leaves is not worked for.
+	ctx      context.Context
 	finder   *Finder
 	snap     *retrieval.Snapshot
 	doc      *document
@@ -65,6 +69,11 @@ type search struct {
 	facts map[string]*syntax.File
 	// headers are those that C files include in brackets, by the file.
 	headers map[string]map[string]bool
+	// modules are names of Python's files, near how near files are, declaring which of Rust's have the
+	// unknown name, each as far as it was asked for.
+	modules   map[string]pythonModule
+	near      map[string]int
+	declaring map[string]bool
 	// relative is by how many more Python's files import it by a relative path than by a whole one.
 	relative int
 }
@@ -89,7 +98,7 @@ func (s *search) ways() []way {
 	var places []place
 	s.snap.Importing(s.unknown.name, func(p string) bool { return s.language.mayGive(p, s.unknown.name) },
 		func(file retrieval.FileID, im syntax.Import) {
-			if len(places) < mostPlaces {
+			if len(places) < mostPlaces && s.ctx.Err() == nil {
 				places = append(places, place{file, im})
 			}
 		})
@@ -98,6 +107,9 @@ func (s *search) ways() []way {
 	allowed := map[retrieval.FileID]bool{}
 	last := map[*way]retrieval.FileID{}
 	for i := range places {
+		if s.ctx.Err() != nil {
+			return nil
+		}
 		p := &places[i]
 		file := s.snap.Path(p.file)
 		if file == s.doc.rel || lang.Family(s.snap.Language(p.file)) != family {
@@ -137,6 +149,9 @@ func (s *search) ways() []way {
 			cmp.Compare(s.nearness(b.example), s.nearness(a.example)), cmp.Compare(len(a.module), len(b.module)), strings.Compare(a.module, b.module))
 	})
 	for _, w := range s.language.declared(s) {
+		if s.ctx.Err() != nil {
+			return nil
+		}
 		if !slices.ContainsFunc(ways, func(have way) bool { return have.module == w.module && have.name == w.name }) {
 			ways = append(ways, w)
 		}
@@ -191,6 +206,9 @@ func (s *search) takeForms(ways []way) {
 		votes := map[form]int{}
 		best := w.given
 		for _, file := range w.near[:min(len(w.near), mostRead)] {
+			if s.ctx.Err() != nil {
+				return
+			}
 			text := s.textOf(file)
 			if text == "" || len(text) > longestExample {
 				continue
@@ -212,6 +230,10 @@ func (s *search) nearness(file string) (n int) {
 	if file == "" {
 		return -1
 	}
+	n, known := s.near[file]
+	if known {
+		return n
+	}
 	a, b := strings.Split(path.Dir(file), "/"), strings.Split(s.doc.dir(), "/")
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++
@@ -219,6 +241,10 @@ func (s *search) nearness(file string) (n int) {
 	if path.Dir(file) == s.doc.dir() {
 		n++
 	}
+	if s.near == nil {
+		s.near = map[string]int{}
+	}
+	s.near[file] = n
 	return n
 }
 
@@ -234,6 +260,9 @@ func (s *search) declarations(name string) (list []declaration) {
 	ids := s.snap.DeclarationsOf(name)
 	family := lang.Family(lang.Canonical(s.doc.Language))
 	for _, id := range ids {
+		if s.ctx.Err() != nil || len(list) > mostDeclared {
+			return nil
+		}
 		sig := s.snap.Signature(id)
 		file := s.snap.Path(sig.File)
 		language := s.snap.Language(sig.File)

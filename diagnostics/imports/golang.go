@@ -69,7 +69,11 @@ func (l golang) declared(s *search) (ways []way) {
 		return nil
 	}
 	if module, root, ok := s.goModule(); ok {
+		declarations := s.declarations(s.unknown.member)
 		for dir := range s.snap.Folders() {
+			if s.ctx.Err() != nil {
+				return nil
+			}
 			if path.Base(dir) != s.unknown.name || dir == s.doc.dir() || strings.Contains("/"+dir+"/", "/testdata/") || strings.Contains("/"+dir+"/", "/vendor/") {
 				continue
 			}
@@ -77,7 +81,7 @@ func (l golang) declared(s *search) (ways []way) {
 			if !ok {
 				continue
 			}
-			for _, d := range s.declarations(s.unknown.member) {
+			for _, d := range declarations {
 				if path.Dir(d.file) == dir && d.Container == "" && !strings.HasSuffix(d.file, "_test.go") {
 					ways = append(ways, way{given: given{module: path.Join(module, within)}, declared: d.file})
 					break

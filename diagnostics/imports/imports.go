@@ -66,15 +66,24 @@ func isUsual(file *syntax.File) bool {
 	return len(file.Imports) <= mostImports && names <= mostNames
 }
 
-// unquoted is a module or a name in languages that write it without quotes.
-var unquoted = regexp.MustCompile(`^[\p{L}\p{N}\p{M}_.:*$#]*$`)
+// What a module or a name is made of in languages that write it without quotes. A file's name may have
+// more: what ends a statement, or begins a comment.
+var (
+	pythonName = regexp.MustCompile(`^(?:[\p{L}_][\p{L}\p{N}\p{M}_]*(?:\.[\p{L}_][\p{L}\p{N}\p{M}_]*)*)?$`)
+	rustName   = regexp.MustCompile(`^(?:(?:r#)?[\p{L}_][\p{L}\p{N}\p{M}_]*(?:::(?:r#)?[\p{L}_][\p{L}\p{N}\p{M}_]*)*)?$`)
+	jvmName    = regexp.MustCompile(`^(?:[\p{L}_$][\p{L}\p{N}\p{M}_$]*(?:\.[\p{L}_$][\p{L}\p{N}\p{M}_$]*)*)?$`)
+)
 
 // isPlain answers whether a module or a name can stand in an import as it is. A file's name may hold
 // what ends a string or a statement, and code behind it.
 func isPlain(l language, text string) bool {
 	switch l.(type) {
-	case python, rust, jvm:
-		return unquoted.MatchString(text)
+	case python:
+		return pythonName.MatchString(text)
+	case rust:
+		return rustName.MatchString(text)
+	case jvm:
+		return jvmName.MatchString(text)
 	case clang:
 		if strings.ContainsAny(text, "<>*") {
 			return false
@@ -135,7 +144,7 @@ func (f *Finder) Find(ctx context.Context, p agent.Problem) Found {
 		return Found{}
 	}
 	s := &search{
-		finder: f, snap: snap, doc: d, language: l, unknown: u,
+		ctx: ctx, finder: f, snap: snap, doc: d, language: l, unknown: u,
 		root: strings.TrimSuffix(filepath.ToSlash(p.Document.Path), "/"+rel),
 	}
 	ways := s.ways()
@@ -160,6 +169,9 @@ func (f *Finder) Find(ctx context.Context, p agent.Problem) Found {
 		c := Candidate{What: l.what(d, w.given), Why: w.why(), Files: w.files, Edits: edits}
 		c.Evidence, c.Line = s.evidence(&w)
 		found.Candidates = append(found.Candidates, c)
+	}
+	if ctx.Err() != nil {
+		return Found{}
 	}
 	found.Certain = len(found.Candidates) > 0 && !u.isVague && !d.isNamed(u) && s.isCertain(ways)
 	return found

@@ -177,6 +177,61 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
+// leaving is a workspace whose asker leaves as soon as one thing is asked of it.
+type leaving struct {
+	imports.Workspace
+	leave func()
+	at    string
+	asked map[string]int
+}
+
+func (w *leaving) ask(what string) {
+	if w.asked[what]++; what == w.at {
+		w.leave()
+	}
+}
+
+func (w *leaving) Allows(root, path string) bool {
+	w.ask("Allows")
+	return w.Workspace.Allows(root, path)
+}
+
+func (w *leaving) Text(path string) (string, error) {
+	w.ask("Text")
+	return w.Workspace.Text(path)
+}
+
+// Who leaves while many files are looked at is worked for no longer.
+func TestLeaving(t *testing.T) {
+	for name, tt := range map[string]struct{ document, says, at, file, each string }{
+		"imports":         {"a.java", "Zork cannot be resolved to a type", "Zork", "class D { Zork z; }\n", "-- E%d.java --\nimport a%[1]d.Zork;\nclass E%[1]d {}\n"},
+		"declarations":    {"a.py", "undefined name 'Zork'", "Zork", "Zork()\n", "-- p%d/__init__.py --\n-- p%[1]d/m.py --\nclass Zork:\n    pass\n"},
+		"system's header": {"a.c", "implicit declaration of function 'zork'", "zork", "int f(void) { return zork(); }\n", "-- b%d.c --\n#include <zork.h>\nint f%[1]d(void) { return zork(); }\n"},
+		"exports":         {"a.js", "Cannot find name 'zork'.", "zork", "zork();\n", "-- b%d.js --\nexport function zork() {}\n"},
+	} {
+		var files strings.Builder
+		for i := range 6 {
+			fmt.Fprintf(&files, tt.each, i)
+		}
+		c := readCase(t, txtar.Parse([]byte("document "+tt.document+"\nsays "+tt.says+"\nat "+tt.at+"\n-- "+tt.document+" --\n"+tt.file+files.String())))
+		at := strings.LastIndex(c.text, c.at)
+		p := agent.Problem{Location: agent.Location{Document: c.document(), Start: at, End: at + len(c.at)}, Message: c.message}
+		for _, when := range []string{"Allows", "Text"} {
+			ctx, cancel := context.WithCancel(t.Context())
+			w := &leaving{Workspace: c.space, leave: cancel, at: when, asked: map[string]int{}}
+			found := imports.New(w).Find(ctx, p)
+			left := ctx.Err() != nil
+			cancel()
+			if when == "Allows" && !left {
+				t.Errorf("%s: nothing was asked for, so that this shows nothing", name)
+			}
+			if left && (w.asked[when] > 1 || len(found.Candidates) > 0) {
+				t.Errorf("%s: after they left, %s was asked %d times in all, and found %v", name, when, w.asked[when], found.Candidates)
+			}
+		}
+	}
+}
+
 // A file with more imports than people write is not looked at closely, neither where a name is
 // missing nor as an example of how to import it: the work would grow with their square.
 func TestManyImports(t *testing.T) {
@@ -215,6 +270,8 @@ func TestModulesThatAreNoPath(t *testing.T) {
 		"a file's name with code":      js + "-- ex';evil();'.js --\nexport function zork() {}\n",
 		"a path of the machine":        js + "-- b.js --\nimport {zork} from '/etc/passwd';\nzork();\n",
 		"a file's name, of Python":     py + "-- pkg/a=1.py --\nclass Zork:\n    pass\n",
+		"a comment, of Python":         py + "-- pkg/__init__.py --\n-- pkg/a#b.py --\nclass Zork:\n    pass\n",
+		"an asterisk, of Python":       py + "-- pkg/__init__.py --\n-- pkg/a*b.py --\nclass Zork:\n    pass\n",
 		"two files' names, of Python":  py + "-- pkg/a,os.py --\nclass Zork:\n    pass\n",
 		"a header that ends its quote": c + "-- a\"b.h --\nint zork(void);\n",
 		"a header that begins comment": c + "-- x*.h --\nint zork(void);\n",

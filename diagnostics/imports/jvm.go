@@ -33,7 +33,7 @@ func (jvm) gives(s *search, _ string, im *syntax.Import) (given, bool) {
 	return g, strings.TrimSuffix(g.module, "."+name) != s.doc.jvmPackage()
 }
 
-func (d *document) jvmPackage() string {
+func (d *document) readPackage() string {
 	if m := jvmPackage.FindStringSubmatch(d.Text); m != nil {
 		return m[1]
 	}

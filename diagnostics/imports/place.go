@@ -3,6 +3,7 @@ package imports
 import (
 	"regexp"
 	"strings"
+	"unicode"
 
 	"quarry/agent"
 )
@@ -294,17 +295,17 @@ type item struct {
 // listed reads a list of names, separated by commas; nested braces stay whole.
 func listed(text string, start, end int) names {
 	n := names{text: text, start: start, end: end}
-	depth, from := 0, start
+	code := withoutComments(text[start:end])
+	depth, from := 0, 0
 	add := func(to int) {
-		piece := text[from:to]
-		trimmed := strings.TrimSpace(lineComment.ReplaceAllStringFunc(piece, func(c string) string { return strings.Repeat(" ", len(c)) }))
-		if trimmed != "" {
-			at := from + strings.Index(piece, strings.SplitN(trimmed, "\n", 2)[0])
+		piece := code[from:to]
+		if trimmed := strings.TrimSpace(piece); trimmed != "" {
+			at := start + to - len(strings.TrimLeftFunc(piece, unicode.IsSpace))
 			n.items = append(n.items, item{at, at + len(trimmed), trimmed})
 		}
 	}
-	for i := start; i < end; i++ {
-		switch text[i] {
+	for i := range len(code) {
+		switch code[i] {
 		case '{', '(':
 			depth++
 		case '}', ')':
@@ -316,11 +317,24 @@ func listed(text string, start, end int) names {
 			}
 		}
 	}
-	add(end)
+	add(len(code))
 	return n
 }
 
-var lineComment = regexp.MustCompile(`(?m)(?:#|//).*$`)
+var comment = regexp.MustCompile(`(?m)(?:#|//).*$|(?s:/\*.*?\*/)`)
+
+// withoutComments has blanks where text has comments, byte for byte, so that no comma in one counts.
+func withoutComments(text string) string {
+	return comment.ReplaceAllStringFunc(text, func(c string) string {
+		blank := []byte(c)
+		for i := range blank {
+			if blank[i] != '\n' {
+				blank[i] = ' '
+			}
+		}
+		return string(blank)
+	})
+}
 
 // with are the edits that add a name where the list's order wants it.
 func (n names) with(name, eol string, rules ...func(a, b string) bool) agent.TextEdit {
@@ -337,27 +351,27 @@ func (n names) with(name, eol string, rules ...func(a, b string) bool) agent.Tex
 	if len(n.items) == 0 {
 		return agent.TextEdit{Start: n.start, End: n.end, New: " " + name + " "}
 	}
-	lineOf := func(i int) (start int, alone bool) {
-		start = strings.LastIndexByte(n.text[:n.items[i].start], '\n') + 1
-		return start, start >= n.start && strings.TrimSpace(n.text[start:n.items[i].start]) == ""
-	}
+	lineOf := func(i int) int { return strings.LastIndexByte(n.text[:n.items[i].start], '\n') + 1 }
 	vertical := true
 	for i := range n.items {
-		_, alone := lineOf(i)
-		vertical = vertical && alone
+		if !vertical { // of many names in a line the first has told
+			break
+		}
+		start := lineOf(i)
+		vertical = start >= n.start && strings.TrimSpace(n.text[start:n.items[i].start]) == ""
 	}
 	if at < len(n.items) {
 		it := n.items[at]
-		if start, _ := lineOf(at); vertical {
+		if start := lineOf(at); vertical {
 			return agent.TextEdit{Start: start, End: start, New: n.text[start:it.start] + name + "," + eol}
 		}
 		return agent.TextEdit{Start: it.start, End: it.start, New: name + ", "}
 	}
 	last := n.items[len(n.items)-1]
 	rest := n.text[last.end:n.end]
-	comma := strings.IndexByte(lineComment.ReplaceAllStringFunc(rest, func(c string) string { return strings.Repeat(" ", len(c)) }), ',')
+	comma := strings.IndexByte(withoutComments(rest), ',')
 	if vertical {
-		start, _ := lineOf(len(n.items) - 1)
+		start := lineOf(len(n.items) - 1)
 		indent := n.text[start:last.start]
 		if comma < 0 {
 			return agent.TextEdit{Start: last.end, End: last.end, New: "," + eol + indent + name}

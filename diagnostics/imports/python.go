@@ -95,9 +95,27 @@ func (s *search) pythonPackage() (p pythonPackage) {
 	return p
 }
 
+// pythonModule is what moduleOf answers.
+type pythonModule struct {
+	name      string
+	inPackage bool
+}
+
 // moduleOf is the dotted name of a file from the outermost package around it on, and whether
 // it is in one.
 func (s *search) moduleOf(file string) (module string, inPackage bool) {
+	m, known := s.modules[file]
+	if !known {
+		m.name, m.inPackage = s.readModule(file)
+		if s.modules == nil {
+			s.modules = map[string]pythonModule{}
+		}
+		s.modules[file] = m
+	}
+	return m.name, m.inPackage
+}
+
+func (s *search) readModule(file string) (module string, inPackage bool) {
 	stem := strings.TrimSuffix(path.Base(file), path.Ext(file))
 	dir := path.Dir(file)
 	var parts []string
@@ -105,10 +123,11 @@ func (s *search) moduleOf(file string) (module string, inPackage bool) {
 		parts = []string{stem}
 	}
 	for dir != "." && s.isPackage(dir) {
-		parts = append([]string{path.Base(dir)}, parts...)
+		parts = append(parts, path.Base(dir))
 		dir = path.Dir(dir)
 		inPackage = true
 	}
+	slices.Reverse(parts)
 	return strings.Join(parts, "."), inPackage
 }
 
@@ -280,20 +299,25 @@ func (st pythonStatement) key() string {
 	if !st.from {
 		return "import " + st.module
 	}
-	return "from " + st.module + " " + strings.TrimLeft(st.names, "( \r\n\t")
+	return "from " + st.module + " " + strings.TrimLeft(st.names[:min(len(st.names), longestKey)], "( \r\n\t")
 }
+
+// longestKey is how much of a statement is looked at for its place: in broken code it may reach to the
+// end of the text, as those behind it do.
+const longestKey = 1000
 
 var pythonStart = regexp.MustCompile(`(?m)^[ \t]*(?:from|import)\b`)
 
-func (d *document) pythonStatements() (list []pythonStatement) {
+func (d *document) readPythonStatements() (list []pythonStatement) {
+	starts := pythonStart.FindAllStringIndex(d.Text, -1)
 	for _, span := range d.statements() {
 		// The span may be that of one name alone.
 		_, next := d.line(int(span.Start))
-		starts := pythonStart.FindAllStringIndex(d.Text[:next], -1)
-		if len(starts) == 0 {
+		i, _ := slices.BinarySearchFunc(starts, next, func(start []int, next int) int { return start[0] - next })
+		if i == 0 {
 			continue
 		}
-		line := starts[len(starts)-1][0]
+		line := starts[i-1][0]
 		st := pythonStatement{indent: d.indent(line)}
 		st.start = line + st.indent
 		if n := len(list); n > 0 && list[n-1].start == st.start {
@@ -313,7 +337,7 @@ func (d *document) pythonStatements() (list []pythonStatement) {
 		text := d.Text[st.start:st.end]
 		if m := pythonFrom.FindStringSubmatch(text); m != nil {
 			st.from, st.module, st.names = true, m[1], text[len(m[0]):]
-		} else if words := strings.Fields(text); len(words) > 1 && words[0] == "import" {
+		} else if words := strings.Fields(text[:min(len(text), longestKey)]); len(words) > 1 && words[0] == "import" {
 			st.module = strings.Trim(words[1], ",;")
 		} else {
 			continue
@@ -324,10 +348,17 @@ func (d *document) pythonStatements() (list []pythonStatement) {
 	return list
 }
 
+// mostAbove is how many lines above an import are searched for the condition that it stands below.
+const mostAbove = 2000
+
 // isGuarded answers whether the line with an offset stands below if TYPE_CHECKING.
 func (d *document) isGuarded(at int) bool {
 	above, _ := d.line(at)
-	for indent := d.indent(at); above > 0; {
+	indent := d.indent(at)
+	for range mostAbove {
+		if above == 0 {
+			break
+		}
 		before, _ := d.line(above - 1)
 		if line := d.Text[before:above]; strings.TrimSpace(line) != "" && d.indent(before) < indent {
 			return typeChecking.MatchString(line)

@@ -47,7 +47,7 @@ func (l rust) gives(s *search, file string, im *syntax.Import) (given, bool) {
 		switch {
 		case first == "super":
 			// A module inside the file says super and means the file.
-			if !strings.HasPrefix(rest, "super") && s.declares(file, name) {
+			if !strings.HasPrefix(rest, "super") && s.declares(file) {
 				break
 			}
 			for ; first == "super"; first, rest, _ = strings.Cut(rest, "::") {
@@ -77,8 +77,20 @@ func (l rust) gives(s *search, file string, im *syntax.Import) (given, bool) {
 	return g, true
 }
 
-// declares answers whether a file declares a name.
-func (s *search) declares(file, name string) bool {
+// declares answers whether a file declares the unknown name.
+func (s *search) declares(file string) bool {
+	is, asked := s.declaring[file]
+	if !asked {
+		is = s.readDeclares(file, s.unknown.name)
+		if s.declaring == nil {
+			s.declaring = map[string]bool{}
+		}
+		s.declaring[file] = is
+	}
+	return is
+}
+
+func (s *search) readDeclares(file, name string) bool {
 	id, ok := s.snap.FileAt(file)
 	if !ok {
 		return false
@@ -266,9 +278,11 @@ var useDeclaration = regexp.MustCompile(`(?m)^([ \t]*)((?:pub(?:\([^)]*\))?[ \t]
 func (d *document) rustStatements(start, end int) (list []rustStatement) {
 	for _, m := range useDeclaration.FindAllStringSubmatchIndex(d.Text, -1) {
 		from, to := m[3], m[1]
-		isCode := slices.ContainsFunc(d.file.Imports, func(im syntax.Import) bool { return int(im.Span.Start) >= from && int(im.Span.Start) < to })
-		if in, _ := d.module(from); !isCode || from < start || to > end || in != start || start == 0 && from > m[2] {
-			continue // in a comment, in another module or in a function
+		if !slices.ContainsFunc(d.file.Imports, func(im syntax.Import) bool { return int(im.Span.Start) >= from && int(im.Span.Start) < to }) {
+			continue // in a comment
+		}
+		if in, _ := d.module(from); from < start || to > end || in != start || start == 0 && from > m[2] {
+			continue // in another module or in a function
 		}
 		st := rustStatement{start: from, end: to, isPlain: strings.HasPrefix(d.Text[from:], "use")}
 		st.isPublic = !st.isPlain
@@ -471,7 +485,7 @@ func (d *document) rustMerge(st rustStatement, u *use, name string) agent.TextEd
 		if len(strings.TrimRight(d.Text[line:next], "\r\n"))+len(e.New)-(e.End-e.Start) <= rustWidth {
 			return e
 		}
-	} else if vertical := nested || strings.Count(inner, "\n") > len(u.list); vertical || strings.Contains(inner, "//") {
+	} else if vertical := nested || strings.Count(inner, "\n") > len(u.list); vertical || strings.Contains(inner, "//") || strings.Contains(inner, "/*") {
 		return e
 	}
 	// Filled, as many in a line as there is room for.

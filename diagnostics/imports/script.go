@@ -113,6 +113,9 @@ func (l script) declared(s *search) (ways []way) {
 		return nil
 	}
 	for _, d := range s.declarations(s.unknown.name) {
+		if s.ctx.Err() != nil {
+			return nil
+		}
 		if d.Container != "" || lang.IsTest(d.file) || strings.HasSuffix(d.file, ".d.ts") {
 			continue
 		}
@@ -138,7 +141,7 @@ type scriptStatement struct {
 	module     string
 }
 
-func (d *document) scriptStatements() (list []scriptStatement) {
+func (d *document) readScriptStatements() (list []scriptStatement) {
 	for _, span := range d.statements() {
 		start, next := d.line(int(span.Start))
 		if d.Text[start:span.Start] != "" && !isRequireLead(d.Text[start:span.Start]) {
@@ -362,7 +365,7 @@ func (d *document) scriptNames(st scriptStatement, from, to int, name string) ag
 		return func(a, b string) bool { return less(strings.TrimPrefix(a, "type "), strings.TrimPrefix(b, "type ")) }
 	}
 	e := list.with(name, d.eol, bare(ascending), bare(caseless))
-	if strings.Contains(d.Text[from:to], "\n") || st.end-st.start+len(e.New) <= d.widest(80) {
+	if strings.Contains(d.Text[from:to], "\n") || strings.Contains(d.Text[from:to], "/*") || st.end-st.start+len(e.New) <= d.widest(80) {
 		return e
 	}
 	inner := d.Text[from:e.Start] + e.New + d.Text[e.End:to]

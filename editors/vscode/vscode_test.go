@@ -303,7 +303,7 @@ func TestNothingIsFetched(t *testing.T) {
 	t.Cleanup(spy.Close)
 	words := strings.ReplaceAll("See ![pixel](SPY/a.png?d=code) and [ref] <img src=\"SPY/b.png\"> <iframe src=\"SPY/c\"></iframe> <svg><image href='SPY/d'/></svg> "+
 		"[link](SPY/e) [run](command:workbench.action.terminal.new) <SPY/f> SPY/g ![ref] <style>@import url(SPY/h);</style> <script>fetch('SPY/i')</script> "+
-		"<video poster=SPY/j></video> ![x](data:image/svg+xml,<svg><image href='SPY/k'/></svg>) (shop.ts:1-4). "+
+		"<video poster=SPY/j></video> It returns about ~10 of `x~ <img src=\"SPY/m.png\">` and ~3 of `y~ SPY/n` calls. ![x](data:image/svg+xml,<svg><image href='SPY/k'/></svg>) (shop.ts:1-4). "+
 		"[ticked]`(command:quarry.vscode.applyChange)` [`ticks`](command:quarry.vscode.applyChange) The end of the words [and one that is open", "SPY", spy.URL)
 	definition := "\n\n[ref]: " + spy.URL + "/l.png\n"
 	model := modeltest.NewServer(t)

@@ -192,6 +192,12 @@ func (e *Engine) prepareSyntaxCheck(req Request) {
 	e.running.Go(func() {
 		from, to := syntaxSpan(req.Text, req.Language, req.Offset, req.Offset)
 		e.opts.Syntax.Document(req.Key, req.Language, req.Text[from:to])
+		e.mu.Lock()
+		closed := e.docs[req.Key] == nil
+		e.mu.Unlock()
+		if closed { // before this began
+			e.opts.Syntax.Forget(req.Key)
+		}
 	})
 }
 

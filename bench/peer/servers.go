@@ -50,12 +50,10 @@ func startQuarry(bin string, o *oracle) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	end := s.close
-	s.close = func() {
-		end()
+	s.atEnd(func() {
 		ollama.Close()
 		os.RemoveAll(state)
-	}
+	})
 	time.Sleep(2 * time.Second) // the model is loaded
 	return s, nil
 }
@@ -105,12 +103,10 @@ func startQuarryOn(bin string, o *oracle) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	end := s.close
-	s.close = func() {
-		end()
+	s.atEnd(func() {
 		server.Close()
 		os.RemoveAll(home)
-	}
+	})
 	time.Sleep(10 * time.Second) // the model is looked at
 	return s, nil
 }
@@ -172,12 +168,10 @@ func startTabby(bin, settings string, o *oracle) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	end := s.close
-	s.close = func() {
-		end()
+	s.atEnd(func() {
 		server.Close()
 		os.RemoveAll(home)
-	}
+	})
 	time.Sleep(2 * time.Second)
 	return s, nil
 }
@@ -221,12 +215,19 @@ func startLSPAI(bin string, perSecond float64, o *oracle) (*session, error) {
 		server.Close()
 		return nil, err
 	}
+	s.atEnd(func() {
+		server.Close()
+	})
+	return s, nil
+}
+
+// atEnd has something done once the server is closed.
+func (s *session) atEnd(do func()) {
 	end := s.close
 	s.close = func() {
 		end()
-		server.Close()
+		do()
 	}
-	return s, nil
 }
 
 // pipes is a process's standard input and output as one connection.

@@ -52,7 +52,7 @@ func typeScript(t *testing.T, ctx context.Context) (script func(name string, arg
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Skip("node is not here")
+		t.Skip("node is not here: install Node 22.6 or later")
 	}
 	folder, err := filepath.Abs(filepath.Join("..", "..", "lsp", "service", "client", "typescript"))
 	if err != nil {

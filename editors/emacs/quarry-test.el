@@ -271,6 +271,27 @@
       (quarry--note-progress 'server "quarry-asked-3" "end" nil nil)
       (should (equal (quarry--page-header) "TAB and RET go to what is named, q closes")))))
 
+;; A page is known to be cut whichever comes first, it or the word of its job, and whatever is heard of its server after the end.
+(ert-deftest quarry-test-page-cut ()
+  (dolist (first '(page job))
+    (let ((quarry--states nil) (mode-line-misc-info nil) (mode-line-modes nil) (alive t))
+      (cl-letf (((symbol-function 'quarry--alive-p) (lambda (_) alive))
+                ((symbol-function 'quarry--read-page) #'ignore)
+                ((symbol-function 'quarry-page-display) #'ignore)
+                ((symbol-function 'run-with-timer) #'ignore))
+        (when (eq first 'job) (quarry--note-progress 'server "quarry-asked-1" "begin" "Answer" nil))
+        (quarry--show-page 'server '("/a") "quarry:/answer.md")
+        (when (eq first 'page) (quarry--note-progress 'server "quarry-asked-1" "begin" "Answer" nil))
+        (unwind-protect
+            (with-current-buffer "*quarry answer*"
+              (should (equal (quarry--page-header) "Answer: the model reads   k stops it"))
+              (setq alive nil)
+              (quarry--note-progress 'server "quarry-asked-1" "report" nil "9 characters")
+              (quarry--note-status 'server '(:level "ready" :text "m"))
+              (quarry--server-ended 'server)
+              (should (string-prefix-p "The server ended before this was whole: ask again." (quarry--page-header))))
+          (kill-buffer "*quarry answer*"))))))
+
 ;; A server that has ended by itself is started again without a question, three times; others are lsp-mode's to ask about.
 (ert-deftest quarry-test-restart ()
   (let* ((now 1000) (lsp-restart 'interactive) (quarry--restarts nil) (inhibit-message t) said how

@@ -328,7 +328,10 @@ list of token, title and how far it is.")
 
 (defun quarry--state (connection)
   "The state of CONNECTION, made if it is missing."
-  (setq quarry--states (seq-filter (lambda (state) (quarry--alive-p (car state))) quarry--states))
+  (setq quarry--states (seq-filter (lambda (state)
+                                     (or (eq (car state) connection) ; what it said last is heard after its end
+                                         (quarry--alive-p (car state))))
+                                   quarry--states))
   (or (assq connection quarry--states)
       (car (push (list connection nil nil) quarry--states))))
 
@@ -368,7 +371,12 @@ list of token, title and how far it is.")
   (when (string-prefix-p "quarry-asked" (format "%s" token)) ; others go on by themselves
     (let ((state (quarry--state connection)))
       (pcase kind
-        ("begin" (push (list token title "the model reads") (nth 2 state)))
+        ("begin"
+         (push (list token title "the model reads") (nth 2 state))
+         (dolist (buffer (buffer-list)) ; a page may be shown before its job is told of
+           (with-current-buffer buffer
+             (when (and (eq (car quarry--page) connection) (not quarry--page-job))
+               (setq quarry--page-job token)))))
         ("report" (when-let* ((job (assoc token (nth 2 state)))) (setf (nth 2 job) message)))
         ("end" (setf (nth 2 state) (assoc-delete-all token (nth 2 state)))))
       (force-mode-line-update t))))

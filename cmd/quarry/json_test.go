@@ -17,6 +17,7 @@ import (
 
 	"quarry/cmd/internal/cli"
 	"quarry/cmd/internal/usage"
+	"quarry/lsp/service/client"
 	"quarry/model"
 	"quarry/model/modeltest"
 )
@@ -54,8 +55,11 @@ func jsonSchemas(t *testing.T) map[string]*jsonschema.Schema {
 	add("model list", schemaFor[[]modelOutput](t))
 	add("model rm", schemaFor[model.Installed](t))
 	add("report", schemaFor[reportOutput](t))
-	add("search", schemaFor[searchOutput](t))
+	add("search", schemaFor[searchOutput](t), schemaFor[client.Answer](t))
 	add("serve", schemaFor[serveOutput](t))
+	add("serve devices", schemaFor[client.Devices](t))
+	add("serve join", schemaFor[joinOutput](t))
+	add("serve pair, serve revoke", schemaFor[client.Device](t))
 	add("setup", schemaFor[setupListOutput](t), schemaFor[setupAnswer](t), schemaFor[setupModelAnswer](t))
 	add("stats", schemaFor[statsOutput](t), schemaFor[exportOutput](t), schemaFor[forgetOutput](t))
 	add("status", schemaFor[statusOutput](t))

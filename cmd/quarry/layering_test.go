@@ -101,8 +101,9 @@ var rooms = map[string][]string{
 	"quarry/lsp/assist":   {"quarry/lsp/wire", "quarry/lsp/document", "quarry/lsp/text"},
 	"quarry/lsp/headless": {"quarry/lsp/text"},
 
-	"quarry/lsp/service":        {"quarry/lsp/wire", "quarry/lsp/document", "quarry/lsp/search", "quarry/lsp/service/client", "quarry/lsp/service/peer"},
-	"quarry/lsp/service/client": {"quarry/lsp/service/peer"},
+	"quarry/lsp/service":        {"quarry/lsp/wire", "quarry/lsp/document", "quarry/lsp/search", "quarry/lsp/service/client", "quarry/lsp/service/device", "quarry/lsp/service/peer"},
+	"quarry/lsp/service/client": {"quarry/lsp/service/device", "quarry/lsp/service/peer"},
+	"quarry/lsp/service/device": nil,
 	"quarry/lsp/service/peer":   nil,
 }
 

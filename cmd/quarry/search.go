@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ import (
 const searchSymbols = "symbols"
 
 func (a *app) searchCommand() *cobra.Command {
-	var mode, similar, format string
+	var mode, similar, format, at string
 	var k, offset int
 	cmd := &cobra.Command{
 		Use:   "search QUERY",
@@ -70,6 +71,9 @@ seconds for 10,000 files. It says so on standard error, and Ctrl-C ends it.`,
 			}
 			a.JSON = a.JSON || format == formatSARIF // which is JSON, too
 			if similar != "" {
+				if at != "" {
+					return fmt.Errorf("%w: --similar looks at a file of this machine; leave out --at", cli.ErrUsage)
+				}
 				if offset > 0 {
 					return fmt.Errorf("%w: --offset does not go with --similar; -k shows more", cli.ErrUsage)
 				}
@@ -80,7 +84,17 @@ seconds for 10,000 files. It says so on standard error, and Ctrl-C ends it.`,
 			} else if k < 1 {
 				return fmt.Errorf("%w: -k %d: ask for at least one result", cli.ErrUsage, k)
 			}
-			return a.search(cmd.Context(), strings.Join(args, " "), mode, format, k, offset)
+			query := strings.Join(args, " ")
+			if at != "" {
+				if format != "" || a.Workspace != "" {
+					return fmt.Errorf("%w: --at searches on another machine, and --format and --workspace on this one", cli.ErrUsage)
+				}
+				if strings.TrimSpace(query) == "" {
+					return errNothingAsked
+				}
+				return userService{a}.searchAt(cmd.Context(), at, query, mode, cmp.Or(k, fileResults), offset)
+			}
+			return a.search(cmd.Context(), query, mode, format, k, offset)
 		},
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
@@ -88,6 +102,7 @@ seconds for 10,000 files. It says so on standard error, and Ctrl-C ends it.`,
 	})
 	cmd.Flags().StringVar(&mode, "mode", string(retrieval.SignalsAll), "what ranks: hybrid, lexical, semantic or symbols")
 	cmd.Flags().StringVar(&similar, "similar", "", "find code like `FILE:START-END`, lines of a file")
+	cmd.Flags().StringVar(&at, "at", "", "search in the `service` on another machine that quarry serve join has named")
 	cmd.Flags().StringVar(&format, "format", "", "write places for other programs: "+strings.Join(formats, ", "))
 	a.WaitFlag(cmd)
 	cmd.Flags().IntVarP(&k, "results", "k", fileResults, fmt.Sprintf("how many files are shown; of lines:all, how many lines, %d if left out", lineResults))

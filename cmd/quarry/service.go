@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,18 +27,23 @@ import (
 
 func (a *app) serveCommand() *cobra.Command {
 	var status bool
+	var websocket string
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Serve search to agents and commands over a Unix socket",
+		Short: "Serve search to agents, commands and paired devices from one process",
 		Long: `Serve search of all your repositories from one process, over a Unix socket that only
 you can use, to agents and programs without an editor (docs/service.md), until it is
 told to end (Ctrl-C). quarry search asks it where it runs, and answers the same as
 without it.
 
 A repository is opened when somebody asks for it, kept current, and let go when nobody
-has asked for a quarter of an hour. No file is changed, and no secret is read.`,
+has asked for a quarter of an hour. No file is changed, and no secret is read.
+
+With --websocket, and only then, programs on other machines may search too: those that
+you have paired, in the folders that you have named, over TLS.`,
 		Example: `  quarry serve &
-  quarry serve --status`,
+  quarry serve --status
+  quarry serve --websocket 192.168.1.5:7417`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if a.Workspace != "" {
@@ -46,9 +52,11 @@ has asked for a quarter of an hour. No file is changed, and no secret is read.`,
 			if status {
 				return userService{a}.status(cmd.Context())
 			}
-			return userService{a}.serve(cmd.Context())
+			return userService{a}.serve(cmd.Context(), websocket)
 		},
 	}
+	cmd.Flags().StringVar(&websocket, "websocket", "", "let paired devices in at an `address` of this machine, host:port")
+	cmd.AddCommand(a.deviceCommands()...)
 	cmd.Flags().BoolVar(&status, "status", false, "say whether one runs, and what it serves")
 	return cmd
 }
@@ -102,18 +110,35 @@ func (a userService) digest(s settings.Settings) string {
 	return fmt.Sprintf("%x", sha256.Sum256(raw))
 }
 
-func (a userService) serve(ctx context.Context) error {
+// serve serves until ctx ends; websocket is where devices may connect, "" for nowhere.
+func (a userService) serve(ctx context.Context, websocket string) error {
 	s := a.CommandSettings()
 	path, err := a.socket(s)
 	if err != nil {
 		return err
 	}
+	if _, port, err := net.SplitHostPort(websocket); websocket != "" && (err != nil || port == "") {
+		return fmt.Errorf("%w: --websocket %q is no address: host:port, such as 192.168.1.5:7417", cli.ErrUsage, websocket)
+	}
+	store, err := a.store()
+	if err != nil {
+		return err
+	}
 	socket, err := service.Listen(ctx, path)
+	if errors.Is(err, service.ErrRuns) && websocket != "" {
+		return fmt.Errorf("a quarry serve runs already, process %s: end it, and start this one again", service.Owner(path))
+	}
 	if errors.Is(err, service.ErrRuns) {
 		return a.runsAlready(ctx, path)
 	}
 	if err != nil {
 		return fmt.Errorf("quarry serve: %w", err)
+	}
+	var remote *service.Remote
+	if websocket != "" {
+		if remote, err = service.ListenRemote(ctx, websocket, store); err != nil {
+			return errors.Join(fmt.Errorf("quarry serve: %w", err), socket.Close())
+		}
 	}
 	index.Responsive()
 	if a.LogLevel == "" {
@@ -126,6 +151,9 @@ func (a userService) serve(ctx context.Context) error {
 	a.LogTo(pipe)
 	a.Serves(cli.ExitOK)
 	fmt.Fprintf(pipe, "quarry: serving at %s; Ctrl-C ends it\n", path)
+	if remote != nil {
+		fmt.Fprintf(pipe, "quarry: devices connect at %s; `quarry serve pair NAME` lets one in\n", strings.Join(remote.Addresses(), ", "))
+	}
 	err = service.Serve(ctx, socket, service.Options{
 		Version: cli.Version(), Log: a.Log,
 		Open: func(folders []string, progress func(client.Progress)) (service.Project, error) {
@@ -135,7 +163,8 @@ func (a userService) serve(ctx context.Context) error {
 			now, _ := a.Settings()
 			return a.digest(now)
 		},
-		Ended: func() { a.Ending(cli.ExitOK) },
+		Ended:   func() { a.Ending(cli.ExitOK) },
+		Devices: store, Remote: remote,
 	})
 	return errors.Join(err, socket.Close())
 }
@@ -231,6 +260,9 @@ func (a userService) status(ctx context.Context) error {
 	}
 	fmt.Fprintf(a.Stdout, "quarry serve runs: process %d, version %s, protocol %d, since %s\n", st.Process, st.Version, st.Protocol, st.Started.Local().Format(time.DateTime))
 	fmt.Fprintf(a.Stdout, "socket            %s\n", inLine(st.Socket))
+	if len(st.Addresses) > 0 {
+		fmt.Fprintf(a.Stdout, "devices connect   %s\n", strings.Join(st.Addresses, ", "))
+	}
 	fmt.Fprintf(a.Stdout, "requests answered %s\n", grouped(st.Answered))
 	fmt.Fprintf(a.Stdout, "folders open      %s\n", inLine(list(st.Open)))
 	for _, c := range st.Clients {

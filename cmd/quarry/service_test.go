@@ -580,3 +580,96 @@ func TestServeFollowsTheSettings(t *testing.T) {
 		t.Errorf("a service that is not wanted was asked: %d, and %d without a search", got, idle)
 	}
 }
+
+// lines hands on what a command writes, line by line.
+func lines(t *testing.T, args ...string) (next func() string, ended func() (code int)) {
+	t.Helper()
+	out, w := io.Pipe()
+	code := make(chan int, 1)
+	go func() {
+		code <- run(t.Context(), args, strings.NewReader(""), w, w)
+		w.Close()
+	}()
+	in := bufio.NewReader(out)
+	return func() string {
+			line, err := in.ReadString('\n')
+			if err != nil {
+				t.Errorf("%q ended: %v", args, err)
+			}
+			return line
+		}, func() int {
+			rest, err := io.ReadAll(in)
+			if err != nil {
+				t.Error(err)
+			}
+			t.Logf("%s", rest)
+			return <-code
+		}
+}
+
+// S2: a user pairs another machine by a code, searches from there, and revokes it.
+func TestDevicesOfTheCommandLine(t *testing.T) {
+	serviceState(t)
+	root, other := t.TempDir(), t.TempDir()
+	writeText(t, filepath.Join(root, "barn.go"), "package barn\n\n// Harvest collects ripe apples.\nfunc Harvest(n int) int {\n\treturn n\n}\n")
+	writeText(t, filepath.Join(other, "else.go"), "package other\n\n// Harvest is another's.\nfunc Harvest() {}\n")
+	if out, errs, code := command(t, "serve", "devices"); code != 0 || !strings.Contains(out, "No device is paired") {
+		t.Error(out, errs, code)
+	}
+	if _, errs, code := command(t, "serve", "pair", "laptop"); code == 0 || !strings.Contains(errs, "quarry serve --websocket") {
+		t.Error(errs, code)
+	}
+	for _, address := range []string{"nowhere", "192.168.1.5", ":"} {
+		if _, errs, code := command(t, "serve", "--websocket", address); code != cli.ExitUsage {
+			t.Error(address, errs, code)
+		}
+	}
+	stop := serving(t, "--websocket", "127.0.0.1:0", "--ollama", noOllama)
+	next, ended := lines(t, "serve", "pair", "laptop", "--root", root)
+	code := strings.Fields(next())[1]
+	address := strings.Fields(next())[1]
+	if st := serviceStatus(t); !slices.Equal(st.Service.Addresses, []string{address}) {
+		t.Errorf("%+v, paired at %s", st.Service, address)
+	}
+	wrong := "AAAA-AAAA-AAAA-AAAA"
+	if _, errs, code := command(t, "serve", "join", address, wrong); code == 0 || !strings.Contains(errs, "the code is wrong, old or used") {
+		t.Error(errs, code)
+	}
+	if _, errs, code := command(t, "serve", "join", address, code, "--as", "../desk"); code == 0 || !strings.Contains(errs, "no name for a service") {
+		t.Error(errs, code)
+	}
+	out, errs, exit := command(t, "serve", "join", address, code, "--as", "desk")
+	if exit != 0 || !strings.Contains(out, "paired as laptop") || !strings.Contains(out, "quarry search --at desk") {
+		t.Fatal(out, errs, exit)
+	}
+	if exit := ended(); exit != 0 {
+		t.Error(exit)
+	}
+	out, errs, exit = command(t, "search", "--at", "desk", "ripe apples")
+	if exit != 0 || !strings.Contains(out, "barn.go:") || !strings.Contains(out, "func Harvest") || strings.Contains(out, "else.go") {
+		t.Error(out, errs, exit)
+	}
+	if out, errs, exit := command(t, "search", "--at", "desk", "--json", "Harvest"); exit != 0 || !strings.Contains(out, `"barn.go"`) {
+		t.Error(out, errs, exit)
+	}
+	for _, args := range [][]string{{"--at", "nobody", "apples"}, {"--at", "desk", "--format", "vimgrep", "apples"}, {"--at", "desk", ""}, {"--at", "desk", "--mode", "loud", "apples"}} {
+		if out, errs, exit := command(t, append([]string{"search"}, args...)...); exit == 0 || errs == "" {
+			t.Error(args, out, errs, exit)
+		}
+	}
+	if out, errs, exit := command(t, "serve", "devices"); exit != 0 || !strings.Contains(out, "laptop") || !strings.Contains(out, root) {
+		t.Error(out, errs, exit)
+	}
+	if out, errs, exit := command(t, "serve", "revoke", "laptop"); exit != 0 || !strings.Contains(out, "Revoked: laptop") {
+		t.Error(out, errs, exit)
+	}
+	if _, errs, exit := command(t, "search", "--at", "desk", "ripe apples"); exit == 0 || !strings.Contains(errs, "was revoked") {
+		t.Error(errs, exit)
+	}
+	if exit := stop(); exit != 0 {
+		t.Error(exit)
+	}
+	if _, errs, exit := command(t, "search", "--at", "desk", "ripe apples"); exit == 0 || !strings.Contains(errs, "no quarry serve runs") {
+		t.Error(errs, exit)
+	}
+}

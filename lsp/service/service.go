@@ -1,5 +1,6 @@
 // Package service is the server of `quarry serve`: it serves the requests of lsp/search, over a
-// Unix socket, to any number of clients of one user that have no editor.
+// Unix socket, to any number of clients of one user that have no editor, and, where the user wants
+// it, over WebSocket to devices of his that have been paired.
 //
 // A client says quarry/hello with the version of the protocol it speaks, and names folders.
 // Clients with the same folders share one project: an index that is kept current. A project that
@@ -24,6 +25,7 @@ import (
 	"quarry/lsp/document"
 	"quarry/lsp/search"
 	"quarry/lsp/service/client"
+	"quarry/lsp/service/device"
 	"quarry/lsp/service/peer"
 )
 
@@ -54,6 +56,9 @@ type Options struct {
 	// Ended, if not nil, is called when nobody is served any more and before the projects are
 	// closed.
 	Ended func()
+	// Devices are those that are paired, and Remote is where they connect, nil for nowhere.
+	Devices *device.Store
+	Remote  *Remote
 }
 
 const (
@@ -79,6 +84,7 @@ type server struct {
 	mu       sync.Mutex
 	sessions []*session // in the order they came; guarded by mu
 	settings string     // the digest that the projects were configured by last; guarded by mu
+	offer    *offer     // the code that waits for a device; guarded by mu
 }
 
 // Serve serves whoever connects to the socket until ctx ends, and waits for all work it began.
@@ -92,6 +98,9 @@ func Serve(ctx context.Context, socket *Socket, opts Options) error {
 	})
 	defer context.AfterFunc(ctx, func() { _ = socket.listener.Close() })()
 	var all sync.WaitGroup
+	if opts.Remote != nil {
+		all.Go(func() { s.serveRemote(base, opts.Remote) })
+	}
 	err := s.accept(base, socket.listener, &all)
 	cancel()
 	if opts.Ended != nil {
@@ -200,7 +209,10 @@ func (s *server) refresh() string {
 func (s *server) status(c *session) client.Status {
 	st := client.Status{
 		Version: s.opts.Version, Protocol: client.Protocol, Process: os.Getpid(), Socket: s.socket, Started: s.started.Truncate(time.Second),
-		Answered: s.answered.Load(), Clients: []client.StatusClient{}, Open: []string{},
+		Answered: s.answered.Load(), Clients: []client.StatusClient{}, Open: []string{}, Addresses: s.addresses(),
+	}
+	if c.device != nil { // others' folders are not its business
+		return st
 	}
 	for _, other := range s.others(c) {
 		st.Clients = append(st.Clients, client.StatusClient{Client: other.name(), Roots: other.rootsNow()})

@@ -27,6 +27,7 @@ import (
 	"quarry/index"
 	"quarry/lsp/service"
 	"quarry/lsp/service/client"
+	"quarry/lsp/service/device"
 	"quarry/retrieval"
 	"quarry/retrieval/workspace"
 )
@@ -68,6 +69,8 @@ func (c *counting) Call(_ context.Context, name string, args json.RawMessage) ag
 // served is a service that runs in this process.
 type served struct {
 	socket string
+	remote *service.Remote // where devices connect
+	store  *device.Store
 	stop   func() error  // ends it
 	hold   chan struct{} // of its projects
 
@@ -115,10 +118,14 @@ func servingWith(t *testing.T, hold chan struct{}) *served {
 		t.Fatal(err)
 	}
 	state := t.TempDir()
+	s.store = device.NewStore(filepath.Join(state, "serve"))
+	if s.remote, err = service.ListenRemote(ctx, "127.0.0.1:0", s.store); err != nil {
+		t.Fatal(err)
+	}
 	ended := make(chan error, 1)
 	go func() {
 		err := service.Serve(ctx, socket, service.Options{
-			Version: "test", Log: slog.New(slog.DiscardHandler),
+			Version: "test", Log: slog.New(slog.DiscardHandler), Devices: s.store, Remote: s.remote,
 			Open: func(folders []string, progress func(client.Progress)) (service.Project, error) {
 				var names []string
 				for _, f := range folders {
@@ -641,6 +648,10 @@ func TestServiceDocumentsAreCurrent(t *testing.T) {
 		client.MethodRemoveRoot: {reflect.TypeFor[client.Root](), reflect.TypeFor[client.Roots]()},
 		client.MethodService:    {nil, reflect.TypeFor[client.Status]()},
 		client.MethodTool:       {reflect.TypeFor[client.Tool](), reflect.TypeFor[agent.Envelope]()},
+		client.MethodPair:       {reflect.TypeFor[client.Pairing](), reflect.TypeFor[client.Offered]()},
+		client.MethodPaired:     {nil, reflect.TypeFor[client.Device]()},
+		client.MethodDevices:    {nil, reflect.TypeFor[client.Devices]()},
+		client.MethodRevoke:     {reflect.TypeFor[client.Revoked](), reflect.TypeFor[client.Device]()},
 		client.MethodProgress:   {nil, nil, reflect.TypeFor[client.Progress]()},
 	} {
 		schemas[method] = map[string]*jsonschema.Schema{}

@@ -21,6 +21,7 @@ import (
 
 	"quarry/lsp/search"
 	"quarry/lsp/service/client"
+	"quarry/lsp/service/device"
 	"quarry/lsp/wire"
 )
 
@@ -50,8 +51,9 @@ type session struct {
 	guard  wire.Guard
 	base   context.Context // ends with the connection
 	cancel context.CancelFunc
-	count  atomic.Int32 // requests under way
-	over   atomic.Bool  // the client was refused: nothing more is read
+	device *device.Device // who the client is, nil for a program of the user's on this machine
+	count  atomic.Int32   // requests under way
+	over   atomic.Bool    // the client was refused: nothing more is read
 	// told is closed when the client was told that it was refused.
 	told chan struct{}
 
@@ -62,6 +64,7 @@ type session struct {
 	roots    []string     // in the order they were added; guarded by mu
 	tools    Tools        // of the project toolsOf, for this client; guarded by mu
 	toolsOf  Project      // guarded by mu
+	offered  *offer       // the last code that it asked for; guarded by mu
 }
 
 func (s *server) newSession(conn net.Conn) *session {
@@ -146,11 +149,23 @@ func (u *untilOver) written() {
 	}
 }
 
-// own are the requests that only a service has; the rest is of lsp/search.
-var own = []string{client.MethodHello, client.MethodAddRoot, client.MethodRemoveRoot, client.MethodService, client.MethodTool}
+// remote are the requests that devices may make too: those that only a service has, and those of
+// lsp/search.
+var remote = slices.Concat(
+	[]string{client.MethodHello, client.MethodAddRoot, client.MethodRemoveRoot, client.MethodService, client.MethodTool},
+	slices.Sorted(maps.Keys(search.New(search.Options{}).Methods())),
+)
 
 // methods are all requests that are served.
-var methods = slices.Concat(own, slices.Sorted(maps.Keys(search.New(search.Options{}).Methods())))
+var methods = slices.Concat(remote, local)
+
+// methods are those that are served to this client.
+func (c *session) methods() []string {
+	if c.device != nil {
+		return remote
+	}
+	return methods
+}
 
 // served answers who serves a request.
 func (c *session) served(method string) func(context.Context, json.RawMessage) (any, error) {
@@ -165,6 +180,14 @@ func (c *session) served(method string) func(context.Context, json.RawMessage) (
 		return c.status
 	case client.MethodTool:
 		return c.callTool
+	case client.MethodPair:
+		return c.offerCode
+	case client.MethodPaired:
+		return c.awaitDevice
+	case client.MethodDevices:
+		return c.listDevices
+	case client.MethodRevoke:
+		return c.revoke
 	}
 	return func(ctx context.Context, params json.RawMessage) (any, error) { return c.search(ctx, method, params) }
 }
@@ -181,7 +204,7 @@ func (c *session) admit(method string, isCall bool) error {
 // handle serves one request.
 func (c *session) handle(ctx context.Context, req *jsonrpc2.Request) (any, error) {
 	method := strings.Clone(req.Method())
-	if !slices.Contains(methods, method) || !req.IsCall() {
+	if !slices.Contains(c.methods(), method) || !req.IsCall() {
 		return nil, fmt.Errorf("%q: %w", method, jsonrpc2.ErrMethodNotFound)
 	}
 	if c.count.Add(1); c.count.Load() > maxRunning {
@@ -242,15 +265,18 @@ func (c *session) greet(ctx context.Context, params json.RawMessage) (result any
 	if len(s.others(nil)) >= maxClients {
 		return refused(jsonrpc2.NewError(errFailed, fmt.Sprintf("%d clients are connected: end one of them", maxClients)))
 	}
-	for _, root := range roots {
-		if err := isFolder(root); err != nil {
+	for i, root := range roots {
+		if roots[i], err = c.own(root); err == nil {
+			err = isFolder(root)
+		}
+		if err != nil {
 			return refused(err)
 		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hello, c.roots, c.greeted = hello, roots, true
-	return client.Welcome{Protocol: client.Protocol, Version: s.opts.Version, Process: os.Getpid(), Roots: roots, Methods: methods}, nil
+	return client.Welcome{Protocol: client.Protocol, Version: s.opts.Version, Process: os.Getpid(), Roots: roots, Methods: c.methods()}, nil
 }
 
 // mismatch refuses a client of another protocol.
@@ -272,8 +298,11 @@ func (c *session) isGreeted() bool {
 	return c.greeted
 }
 
-// name is what the client calls itself.
+// name is what the client calls itself, and for a device what its user called it.
 func (c *session) name() string {
+	if c.device != nil {
+		return c.device.Name + " (device)"
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return wire.Plain(cmp.Or(c.hello.Client, "a client without a name"))
@@ -333,9 +362,13 @@ func (c *session) addRoot(ctx context.Context, params json.RawMessage) (any, err
 	if err := wire.DecodeParams(params, &p); err != nil {
 		return nil, err
 	}
+	path, err := c.own(p.Path)
+	if err != nil {
+		return nil, err
+	}
 	c.mu.Lock()
 	before := c.roots
-	roots, err := rootsOf(append(slices.Clone(before), p.Path))
+	roots, err := rootsOf(append(slices.Clone(before), path))
 	if err == nil {
 		c.roots = roots
 	}
@@ -344,9 +377,9 @@ func (c *session) addRoot(ctx context.Context, params json.RawMessage) (any, err
 		return nil, err
 	}
 	jsonrpc2.Async(ctx)
-	if err := isFolder(p.Path); err != nil {
+	if err := isFolder(path); err != nil {
 		if len(roots) > len(before) {
-			c.remove(filepath.Clean(p.Path))
+			c.remove(filepath.Clean(path))
 		}
 		return nil, err
 	}

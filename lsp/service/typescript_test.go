@@ -108,6 +108,8 @@ func (p *properties) UnmarshalJSON(raw []byte) error {
 // typeNames are the names in TypeScript of the objects in the schemas: of a method's part, or of a
 // member. Two of one name must be alike.
 var typeNames = map[string]string{
+	"quarry/devices.pair params": "Pairing", "quarry/devices.pair result": "Offered", "quarry/devices.paired result": "Device",
+	"quarry/devices.list result": "Devices", "devices": "Device", "quarry/devices.revoke params": "Revoked", "quarry/devices.revoke result": "Device",
 	"quarry/hello params": "Hello", "quarry/hello result": "Welcome",
 	"quarry/index.addRoot params": "Root", "quarry/index.addRoot result": "Roots",
 	"quarry/index.removeRoot params": "Root", "quarry/index.removeRoot result": "Roots",

@@ -67,6 +67,11 @@ func Dial(ctx context.Context, socket string, opts Options) (*Conn, error) {
 		_ = conn.Close()
 		return nil, fmt.Errorf("connect to quarry serve at %s: %w", socket, err)
 	}
+	return begin(ctx, conn, opts)
+}
+
+// begin says hello to the service at the other end of conn.
+func begin(ctx context.Context, conn net.Conn, opts Options) (*Conn, error) {
 	opts.Hello.Protocol, opts.Hello.ShowDocument = Protocol, opts.ShowDocument != nil
 	base, end := context.WithCancel(context.WithoutCancel(ctx))
 	c := &Conn{conn: conn, rpc: jsonrpc2.NewConn(bounded(conn)), opts: opts, end: end}
@@ -241,6 +246,30 @@ func (c *Conn) RemoveRoot(ctx context.Context, path string) (roots []string, err
 func (c *Conn) Status(ctx context.Context) (status Status, err error) {
 	err = c.Call(ctx, MethodService, nil, &status)
 	return status, err
+}
+
+// OfferPairing asks for a code by which a device may pair, which is good until this connection ends.
+func (c *Conn) OfferPairing(ctx context.Context, params Pairing) (offered Offered, err error) {
+	err = c.Call(ctx, MethodPair, params, &offered)
+	return offered, err
+}
+
+// AwaitPairing waits until a device has paired by the code of OfferPairing.
+func (c *Conn) AwaitPairing(ctx context.Context) (paired Device, err error) {
+	err = c.Call(ctx, MethodPaired, nil, &paired)
+	return paired, err
+}
+
+// Devices are those that have been paired.
+func (c *Conn) Devices(ctx context.Context) (devices Devices, err error) {
+	err = c.Call(ctx, MethodDevices, nil, &devices)
+	return devices, err
+}
+
+// Revoke ends the connections of a device, named by its name or ID, and knows it no longer.
+func (c *Conn) Revoke(ctx context.Context, name string) (revoked Device, err error) {
+	err = c.Call(ctx, MethodRevoke, Revoked{name}, &revoked)
+	return revoked, err
 }
 
 // hear takes what the service sends unasked.

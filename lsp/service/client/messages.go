@@ -20,6 +20,14 @@ const (
 // MethodTool calls a tool as `quarry mcp` serves it to an agent; docs/agents.md has the tools.
 const MethodTool = "quarry/tools.call"
 
+// The requests by which the user lets devices in; no device may make them.
+const (
+	MethodPair    = "quarry/devices.pair"
+	MethodPaired  = "quarry/devices.paired"
+	MethodDevices = "quarry/devices.list"
+	MethodRevoke  = "quarry/devices.revoke"
+)
+
 // MethodProgress is the notification of work on the folders of a client.
 const MethodProgress = "quarry/index.progress"
 
@@ -88,12 +96,49 @@ type Status struct {
 	Answered int64          `json:"answered" jsonschema:"requests since the start, those for the status left out"`
 	Clients  []StatusClient `json:"clients" jsonschema:"who is connected, whoever asks left out"`
 	Open     []string       `json:"open" jsonschema:"folders that are kept current; one that nobody has asked for a quarter of an hour is let go"`
+	// Addresses are none where the service takes no devices. A device is told of no clients and
+	// no folders.
+	Addresses []string `json:"addresses" jsonschema:"where devices reach the service over WebSocket, none if it takes none"`
 }
 
 // StatusClient is a client of a service.
 type StatusClient struct {
 	Client string   `json:"client"`
 	Roots  []string `json:"roots"`
+}
+
+// Pairing are the params of MethodPair.
+type Pairing struct {
+	Name  string   `json:"name" jsonschema:"what the device is called"`
+	Roots []string `json:"roots" jsonschema:"folders that the device may search in, absolute paths"`
+}
+
+// Offered is the result of MethodPair: a code that lets one device in, once.
+type Offered struct {
+	Code      string    `json:"code"`
+	Addresses []string  `json:"addresses" jsonschema:"where a device pairs, the likeliest first"`
+	Expires   time.Time `json:"expires"`
+}
+
+// Device is one that has been paired: the result of MethodPaired, which waits for it, and of
+// MethodRevoke.
+type Device struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	Roots     []string  `json:"roots" jsonschema:"folders that it may search in"`
+	Paired    time.Time `json:"paired"`
+	Connected bool      `json:"connected"`
+}
+
+// Devices is the result of MethodDevices.
+type Devices struct {
+	Devices   []Device `json:"devices"`
+	Addresses []string `json:"addresses" jsonschema:"where devices reach the service, none if it takes none"`
+}
+
+// Revoked are the params of MethodRevoke.
+type Revoked struct {
+	Name string `json:"name" jsonschema:"of the device, or its id"`
 }
 
 // Tool are the params of MethodTool, whose result is the tool's answer.

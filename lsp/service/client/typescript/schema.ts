@@ -6,6 +6,10 @@ export const protocol = 1;
 /** The requests, each with its params and its result. */
 export interface Requests {
   'quarry/content.getSpan': { params: Span; result: SpanText };
+  'quarry/devices.list': { params: null; result: Devices };
+  'quarry/devices.pair': { params: Pairing; result: Offered };
+  'quarry/devices.paired': { params: null; result: Device };
+  'quarry/devices.revoke': { params: Revoked; result: Device };
   'quarry/hello': { params: Hello; result: Welcome };
   'quarry/index.addRoot': { params: Root; result: Roots };
   'quarry/index.rebuild': { params: null; result: null };
@@ -43,6 +47,40 @@ export interface SpanText {
   text: string;
   /** the file ends before the span does */
   truncated: boolean;
+}
+
+export interface Devices {
+  devices: Device[] | null;
+  /** where devices reach the service, none if it takes none */
+  addresses: string[] | null;
+}
+
+export interface Device {
+  id: string;
+  name: string;
+  /** folders that it may search in */
+  roots: string[] | null;
+  paired: string;
+  connected: boolean;
+}
+
+export interface Pairing {
+  /** what the device is called */
+  name: string;
+  /** folders that the device may search in, absolute paths */
+  roots: string[] | null;
+}
+
+export interface Offered {
+  code: string;
+  /** where a device pairs, the likeliest first */
+  addresses: string[] | null;
+  expires: string;
+}
+
+export interface Revoked {
+  /** of the device, or its id */
+  name: string;
 }
 
 export interface Hello {
@@ -268,6 +306,8 @@ export interface Status {
   clients: StatusClient[] | null;
   /** folders that are kept current; one that nobody has asked for a quarter of an hour is let go */
   open: string[] | null;
+  /** where devices reach the service over WebSocket, none if it takes none */
+  addresses: string[] | null;
 }
 
 export interface StatusClient {

@@ -16,7 +16,8 @@ func TestEveryRuleIsRemovable(t *testing.T) {
 	const twice = "package p\n\nfunc a() {\n\tx()\n}\n\nfunc b() {\n\tx()\n}\n"
 	const once = "package p\n\nfunc a() {\n\tone()\n\ttwo()\n\n\tthree()\n}\n"
 	const head = "--- a/a.go\n+++ b/a.go\n"
-	for rule, c := range map[Rule]struct{ text, diff string }{
+	cases := map[Rule]struct{ text, diff string }{
+		SearchBlock:      {once, "<<<<<<< SEARCH\n\ttwo()\n=======\n\tdos()\n>>>>>>> REPLACE\n"},
 		TrailingSpace:    {once, head + "@@ @@\n \tone()  \n-\ttwo()\n+\t2()\n"},
 		Indentation:      {once, head + "@@ @@\n     one()\n-    two()\n+    dos()\n"},
 		InnerSpace:       {"a  =  1\nb\n", head + "@@ @@\n-a = 1\n+a = 2\n b\n"},
@@ -31,7 +32,13 @@ func TestEveryRuleIsRemovable(t *testing.T) {
 		SameShift:        {"// new\n" + twice, head + "@@ -3,1 +3,2 @@\n func a() {\n+\ty()\n@@ -8,2 +9,2 @@\n-\tx()\n+\tz()\n }\n"},
 		SectionHeader:    {twice, head + "@@ @@ func b() {\n-\tx()\n+\ty()\n"},
 		WholeDeclaration: {once, "```go\nfunc a() {\n\tone()\n}\n```\n"},
-	} {
+	}
+	for _, rule := range Rules() {
+		c, ok := cases[rule]
+		if !ok {
+			t.Errorf("no case needs %s", rule)
+			continue
+		}
 		t.Run(rule.String(), func(t *testing.T) {
 			p := New(memory{"a.go": c.text}).For(agent.Document{Path: filepath.Join(memoryRoot, "a.go"), Language: "go", Text: c.text}, nil)
 			got, err := p.Read(t.Context(), c.diff)

@@ -153,6 +153,19 @@ func TestBeginHoldsCallsBack(t *testing.T) {
 	}
 }
 
+// P14: a model that writes fence after fence, as small ones do, is read in time that grows with the text.
+func TestBeginOfFences(t *testing.T) {
+	bare, words := strings.Repeat("```\n", 2000), strings.Repeat("``` abc\n", 2000)
+	for text, want := range map[string]int{
+		bare: 0, bare + "abc": len(bare) + 3, bare + `{"name": `: 0,
+		words: len(words), words + "abc": len(words) + 3, words + `{"name": `: len(words),
+	} {
+		if at := toolcall.Begin(text); at != want {
+			t.Errorf("%d bytes that end with %q: Begin = %d, want %d", len(text), text[len(text)-9:], at, want)
+		}
+	}
+}
+
 func TestCallReadsBack(t *testing.T) {
 	c := toolcall.Call{Name: "search_text", Arguments: json.RawMessage(`{"query":"</tool_call>"}`)}
 	p := toolcall.Parse(c.String(), known)

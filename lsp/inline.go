@@ -35,7 +35,7 @@ func (s *Server) InlineCompletion(ctx context.Context, params *protocol.InlineCo
 	if info := params.Context.SelectedCompletionInfo; info != (protocol.SelectedCompletionInfo{}) {
 		start, startErr := doc.Text.PositionToOffset(document.Position(info.Range.Start), s.encoding)
 		end, endErr := doc.Text.PositionToOffset(document.Position(info.Range.End), s.encoding)
-		if startErr != nil || endErr != nil || start > end {
+		if startErr != nil || endErr != nil || start > end || mask.Text(info.Text) != info.Text { // a token goes into no prompt
 			return nil, nil
 		}
 		req.Selected = &completion.Selected{Start: start, End: end, Text: info.Text}

@@ -37,6 +37,27 @@ func TestTokensAreInNoPrompt(t *testing.T) {
 			t.Errorf("asked with %s", text)
 		}
 	}
+	// An entry of a menu that is a token goes into no prompt either; another does.
+	for text, want := range map[string]bool{realToken: false, "token": true} {
+		popup := map[string]any{"range": map[string]any{"start": map[string]int{"line": 0, "character": 9}, "end": map[string]int{"line": 0, "character": 9}}, "text": text}
+		err := e.Call(t.Context(), "textDocument/inlineCompletion", map[string]any{
+			"textDocument": map[string]any{"uri": other.URI}, "position": map[string]int{"line": 0, "character": 9},
+			"context": map[string]any{"triggerKind": 1, "selectedCompletionInfo": popup},
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case req := <-asked:
+			if !want || req.Selected == nil || req.Selected.Text != text {
+				t.Errorf("asked with %+v", req.Selected)
+			}
+		default:
+			if want {
+				t.Errorf("%q is not asked for", text)
+			}
+		}
+	}
 	// What the editor reports is what get_diagnostics answers with.
 	at := strings.Index(tokenCode, "foo")
 	b.Diagnostics = []headless.Diagnostic{{Start: at, End: at + 3, Severity: 2, Source: "compiler", Message: "undefined: foo, near " + realToken}}

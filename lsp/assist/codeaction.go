@@ -90,7 +90,7 @@ func (s *Service) CodeAction(ctx context.Context, params *protocol.CodeActionPar
 		offer(action{title: "Fix: " + message, kind: protocol.CodeActionKindQuickFix, request: about, diagnostic: &d, isModelFree: certain})
 	}
 	at.Do, at.Range = doRefactor, &params.Range
-	for _, a := range offerRefactorings(at, doc.Text.String()[start:max(start, end)], params.Context) {
+	for _, a := range offerRefactorings(at, doc.Shown()[start:max(start, end)], params.Context) {
 		offer(a)
 	}
 	return list, nil

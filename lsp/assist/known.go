@@ -194,7 +194,7 @@ func (s *Service) Problems(path string) (list []agent.Problem) {
 			e := quoteDiagnostic(f.Diagnostic)
 			list = append(list, agent.Problem{
 				Location: agent.Location{Document: agent.Document{Path: doc.Path(), Language: doc.Language, Text: text}, Start: f.start, End: f.end},
-				Severity: severityName(e.Severity), Source: e.Source, Code: e.Code, Message: mask.Text(e.Message),
+				Severity: severityName(e.Severity), Source: mask.Text(e.Source), Code: mask.Text(e.Code), Message: mask.Text(e.Message),
 			})
 		}
 	}

@@ -124,7 +124,7 @@ func (s *Service) problem(ctx context.Context, e request) (agent.Problem, error)
 	location, err := s.location(ctx, e)
 	return agent.Problem{
 		Location: location, Severity: severityName(e.Diagnostic.Severity),
-		Source: e.Diagnostic.Source, Code: e.Diagnostic.Code, Message: mask.Text(e.Diagnostic.Message),
+		Source: mask.Text(e.Diagnostic.Source), Code: mask.Text(e.Diagnostic.Code), Message: mask.Text(e.Diagnostic.Message),
 	}, err
 }
 

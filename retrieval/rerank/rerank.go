@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"quarry/index/mask"
 )
 
 // Judge says how well passages answer a query.
@@ -67,6 +69,7 @@ func New(judge Judge) *Reranker {
 // old place. Equal scores keep their order. It fails unless all passages were judged
 // in time; those that were are remembered.
 func (r *Reranker) Rank(ctx context.Context, query string, passages []string) (order []int, scores []float64, err error) {
+	query = mask.Text(query) // the passages are of the index, where they are masked
 	scores = make([]float64, len(passages))
 	name := r.judge.Name()
 	keys := make([]question, len(passages))

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"quarry/agent"
+	"quarry/index/mask"
 	"quarry/model"
 )
 
-// Chat implements agent.Chat with the model in use.
+// Chat implements agent.Chat with the model in use. Tokens are masked once more, whatever the
+// conversation was made of: a user, a compiler or a comment may have said one.
 func (c *Core) Chat(ctx context.Context, conv agent.Conversation, emit func(text string) bool) (agent.Reply, error) {
 	e := c.acquire()
 	defer e.calls.Done()
@@ -23,6 +26,10 @@ func (c *Core) Chat(ctx context.Context, conv agent.Conversation, emit func(text
 	// Whoever asks for words has time for a model that is being loaded.
 	if err := e.runtime.WaitReady(ctx); err != nil && ctx.Err() != nil {
 		return agent.Reply{}, ctx.Err()
+	}
+	conv.Messages = slices.Clone(conv.Messages)
+	for i := range conv.Messages {
+		conv.Messages[i].Text = mask.Text(conv.Messages[i].Text)
 	}
 	r, err := e.runtime.Chat(ctx, model.Conversation(conv), emit)
 	switch {

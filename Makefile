@@ -79,11 +79,12 @@ vet: ## gofmt and go vet
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
 	$(GO) vet -race -tags $(TAGS) ./... # what it compiles serves the tests, which a bare machine waits for
 
-vet-systems: ## go vet of all that needs no C, for Windows and macOS
+vet-systems: ## go vet of all that needs no C, for Windows and macOS, and the types of everything
 	@for os in windows darwin; do export GOOS=$$os CGO_ENABLED=0; \
 		$(GO) list -e -test -tags $(TAGS) -f '{{if or .DepsErrors .Error}}needs C{{else}}serves{{end}} {{or .ForTest .ImportPath}}' ./... 2>/dev/null | \
 			awk '/^needs C/ {c[$$3] = 1} /^serves/ {all[$$2] = 1} END {for (p in all) if (!(p in c) && p !~ /\.test$$/) print p}' | \
 			xargs $(GO) vet -tags $(TAGS) || exit 1; done
+	@$(GO) run ./testdata/supply typecheck windows/amd64 darwin/arm64 linux/arm64
 
 modules: ## fetch Go's modules, again where a download breaks off
 	@$(GO) mod download || $(GO) mod download || $(GO) mod download

@@ -117,3 +117,11 @@ func writeText(t *testing.T, path, text string) {
 		t.Fatal(err)
 	}
 }
+
+// writeAll writes files below a folder, named with slashes.
+func writeAll(t *testing.T, root string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		writeText(t, filepath.Join(root, filepath.FromSlash(name)), text)
+	}
+}

@@ -5,6 +5,7 @@
 //	supply hardened BINARY               whether a binary of any system is built against misuse
 //	supply dist FLAGS                    archives of all platforms, made by zig
 //	supply registries FLAGS              what package managers and registries want of them
+//	supply typecheck GOOS/GOARCH...      whether all packages and tests compile there, C left out
 //	supply vulnerabilities COMMAND...    runs govulncheck; without its database, says so
 package main
 
@@ -29,7 +30,7 @@ import (
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) < 3 {
-		log.Fatal("usage: supply licences|sbom PACKAGE, hardened BINARY, dist|registries FLAGS, or vulnerabilities COMMAND...")
+		log.Fatal("usage: supply licences|sbom PACKAGE, hardened BINARY, dist|registries FLAGS, typecheck GOOS/GOARCH..., or vulnerabilities COMMAND...")
 	}
 	var err error
 	switch what := os.Args[1]; what {
@@ -46,6 +47,8 @@ func main() {
 		err = dist(os.Args[2:])
 	case "registries":
 		err = registries(os.Args[2:])
+	case "typecheck":
+		err = typecheck(os.Args[2:])
 	case "vulnerabilities":
 		err = vulnerabilities(os.Args[2:])
 	default:

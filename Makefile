@@ -152,6 +152,7 @@ vscode: ## build the VS Code extension, editors/vscode/dist/quarry.vsix (SITE; n
 typescript: ## check the TypeScript client of quarry serve and compile it, lsp/service/client/typescript/dist (needs npm)
 	cd editors/vscode && npm ci --silent && node_modules/.bin/tsc -p ../../lsp/service/client/typescript
 	node lsp/service/client/typescript/dist/client.test.js
+	node lsp/service/client/typescript/dist/device.test.js
 
 screenshot: vscode ## take the pictures in docs/ anew
 	@editors/chroot.sh make

@@ -12,8 +12,8 @@ import (
 	"quarry/cmd/internal/cli"
 )
 
-// S2: the client in TypeScript, against what is no good service, and against quarry serve; and its
-// example, which docs/service.md shows.
+// S2: the client in TypeScript, on the socket and as a device, against what is no good service, and
+// against quarry serve; and its example, which docs/service.md shows.
 func TestTypeScriptClient(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
@@ -31,11 +31,12 @@ func TestTypeScriptClient(t *testing.T) {
 		return string(out)
 	}
 	must("client.test")
+	must("device.test")
 
 	if out, err := script("example", root, "apples").CombinedOutput(); err == nil || !strings.Contains(string(out), "no quarry serve runs: start one") {
 		t.Errorf("the example without a service: %v\n%s", err, out)
 	}
-	service := started(t, ctx, nil)
+	service := started(t, ctx, nil, "--websocket", "127.0.0.1:0")
 	defer func() { _ = service.Process.Kill() }() // unless it has ended
 	if out := must("example", root, "Harvest"); !strings.Contains(out, "barn/a.go:1 Harvest\n") {
 		t.Errorf("the example found\n%s", out)

@@ -80,7 +80,7 @@ function hurry(t: { after(f: () => void): void }, less: Partial<typeof patience>
 }
 
 test('a service is waited for five seconds, and asked every three', () => {
-  assert.deepEqual(patience, { hello: 5000, every: 3000, alive: 5000 });
+  assert.deepEqual(patience, { answer: 10_000, leave: 1000, hello: 5000, every: 3000, alive: 5000 });
 });
 
 test('where no service runs the error says so', async () => {

@@ -1,13 +1,17 @@
-// A client of quarry serve, for Node 18 and later on Linux, macOS and FreeBSD. docs/service.md has what both owe each other.
+// A client of quarry serve for Node 18 and later: of one's own on Linux, macOS and FreeBSD, of another machine's as its device. docs/service.md has
+// what both owe each other.
 
+import type { Duplex } from 'node:stream';
+import { dialDevice, type Credentials } from './device.ts';
 import { OtherProtocolError, RequestError, ServiceError } from './errors.ts';
-import { Rpc, type Listener } from './rpc.ts';
+import { Rpc, type Listener, type Words } from './rpc.ts';
 import {
   protocol, type Answer, type Hello, type Progress, type Requests, type Result, type Search, type Similar, type Span, type SpanText,
   type Status, type ToolAnswer, type Welcome,
 } from './schema.ts';
 import { dial } from './socket.ts';
 
+export { pair, type Credentials } from './device.ts';
 export * from './errors.ts';
 export { patience } from './rpc.ts';
 export * from './schema.ts';
@@ -18,15 +22,19 @@ export const codeOtherProtocol = -32804;
 export const codeOtherSettings = -32805;
 
 /** What a client says of itself, and what it hears unasked. */
-export interface Options extends Omit<Hello, 'protocol' | 'showDocument'> {
-  /** The path of the socket. findSocket answers it. */
-  socket: string;
+export interface DeviceOptions extends Omit<Hello, 'protocol' | 'showDocument'> {
   /** Ends the attempt to connect. */
   signal?: AbortSignal;
   /** Is called when work on the client's folders goes on. */
   onProgress?: (progress: Progress) => void;
   /** Opens a file that quarry/open.atSpan was asked for, and answers whether it is shown. */
   showDocument?: (params: ShowDocument) => boolean | Promise<boolean>;
+}
+
+/** The same, and where the service is. */
+export interface Options extends DeviceOptions {
+  /** The path of the socket. findSocket answers it. */
+  socket: string;
 }
 
 /** The params of LSP's window/showDocument. Lines and characters count from 0. */
@@ -58,15 +66,38 @@ type Query = Omit<Search, 'partialResultToken'>;
  * the service is of another protocol, a RequestError where it refuses this client, and a ConnectionError where it does not answer.
  */
 export async function connect(options: Options): Promise<Client> {
-  const { socket, signal, onProgress, showDocument, ...says } = options;
-  signal?.throwIfAborted();
+  const { socket, ...others } = options;
+  others.signal?.throwIfAborted();
+  return begin(await dial(socket), others, {
+    hungUp: 'quarry serve hung up before hello: it serves its own user only, and few who have said no hello; try again',
+    stranger: 'what listens there is no quarry serve: set service.socket to another path',
+  });
+}
+
+/**
+ * Connects to the service on another machine that this program was paired with, and says hello. The folders must be among those of the credentials, or
+ * below.
+ *
+ * Fails with a NotRunningError where none listens, an OtherCertificateError where another one does, a PairingError where it does not know this device,
+ * and otherwise as connect does.
+ */
+export async function connectDevice(credentials: Credentials, options: DeviceOptions = {}): Promise<Client> {
+  return begin(await dialDevice(credentials, options.signal), options, {
+    hungUp: 'quarry serve hung up before hello: it ended, or this device was revoked; connect again, which says so',
+    stranger: `what answers at ${credentials.address} is no quarry serve of this version: bring both to one version of quarry`,
+  });
+}
+
+/** Says hello over a connection. */
+async function begin(conn: Duplex, options: DeviceOptions, words: Words): Promise<Client> {
+  const { signal, onProgress, showDocument, ...says } = options;
   const batches = new Map<unknown, (results: Result[]) => void>();
-  const rpc = new Rpc(await dial(socket), listener(batches, onProgress, showDocument));
+  const rpc = new Rpc(conn, words, listener(batches, onProgress, showDocument));
   try {
     const hello: Hello = { ...says, protocol, showDocument: showDocument !== undefined };
     const welcome = await rpc.greet('quarry/hello', hello, signal) as Welcome;
     if (welcome?.protocol !== protocol) {
-      throw new ServiceError('what listens there is no quarry serve: set service.socket to another path');
+      throw new ServiceError(words.stranger);
     }
     return new Client(rpc, welcome, batches);
   } catch (err) {

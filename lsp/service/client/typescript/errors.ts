@@ -3,18 +3,32 @@ export class ServiceError extends Error {
   override name = 'ServiceError';
 }
 
-/** No service listens at the socket. */
+/** No service listens at the socket, or at the address. */
 export class NotRunningError extends ServiceError {
   override name = 'NotRunningError';
 
-  constructor(socket: string, why: string, cause?: unknown) {
-    super(`no quarry serve runs: start one (${socket}: ${why})`, { cause });
+  constructor(where: string, why: string, cause?: unknown) {
+    super(`no quarry serve runs: start one (${where}: ${why})`, { cause });
   }
 }
 
 /** The socket, or its folder, is not what quarry serve makes: another user may be behind it. */
 export class UnsafeSocketError extends ServiceError {
   override name = 'UnsafeSocketError';
+}
+
+/** What answers at an address has another certificate than the service that this device was paired with. */
+export class OtherCertificateError extends ServiceError {
+  override name = 'OtherCertificateError';
+
+  constructor(address: string) {
+    super(`what answers at ${address} has another certificate than the quarry serve that this device was paired with: if that was set up anew, pair again, otherwise somebody is in between`);
+  }
+}
+
+/** A service does not take this program as its device: the code is wrong, or the device was revoked. So it is where whoever answers is not the service. */
+export class PairingError extends ServiceError {
+  override name = 'PairingError';
 }
 
 /** The service speaks another version of the protocol. */

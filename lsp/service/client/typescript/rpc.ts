@@ -1,10 +1,14 @@
-import type * as net from 'node:net';
+import type { Duplex } from 'node:stream';
 import { ConnectionError, RequestError } from './errors.ts';
 import { Frames } from './frames.ts';
 import type { Requests } from './schema.ts';
 
 /** How long a service is waited for, in ms. Tests wait less. */
 export const patience = {
+  /** For a service on another machine to take a connection, and for each of its messages before it knows the device. */
+  answer: 10_000,
+  /** For it to take the last bytes. */
+  leave: 1000,
   /** For the answer to hello. */
   hello: 5000,
   /** While requests are under way, the service is asked this often what it does, which it answers at once: one that is stopped, or hangs, does not. */
@@ -14,7 +18,7 @@ export const patience = {
 };
 
 /** The most bytes of an answer: twice what a service lets a client leave unread. */
-const longestAnswer = 64 << 20;
+export const longestAnswer = 64 << 20;
 /** The most bytes of a request that a service takes. */
 const longestRequest = 1 << 20;
 /** The most bytes that wait here for the service to take them: as many requests as may be under way. */
@@ -30,6 +34,14 @@ export interface Listener {
   asked(method: string, params: unknown): Promise<unknown> | undefined;
 }
 
+/** What a connection that does not come to hello is said to be, which depends on how it was made. */
+export interface Words {
+  /** Of one that is ended. */
+  hungUp: string;
+  /** Of one to something else. */
+  stranger: string;
+}
+
 interface Pending {
   method: string;
   resolve(result: unknown): void;
@@ -38,7 +50,8 @@ interface Pending {
 
 /** JSON-RPC over a connection to a service. */
 export class Rpc {
-  private readonly socket: net.Socket;
+  private readonly socket: Duplex;
+  private readonly words: Words;
   private readonly listener: Listener;
   private readonly frames = new Frames(longestAnswer);
   private readonly pending = new Map<number, Pending>();
@@ -49,15 +62,16 @@ export class Rpc {
   private timer: NodeJS.Timeout | undefined; // of the next probe, or of the answer to one
   private probing = 0; // the number of the probe that is not answered, 0 if there is none
 
-  constructor(socket: net.Socket, listener: Listener) {
+  constructor(socket: Duplex, words: Words, listener: Listener) {
     this.socket = socket;
+    this.words = words;
     this.listener = listener;
     this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
     socket.on('data', (piece) => this.read(piece as Buffer));
     socket.on('error', (err) => this.end(`the connection to quarry serve broke: connect again (${err.message})`, err));
     socket.on('close', () => this.end(this.greeted
       ? 'quarry serve ended the connection: start it again if it does not run, and connect again'
-      : 'quarry serve hung up before hello: it serves its own user only, and few who have said no hello; try again'));
+      : words.hungUp));
   }
 
   /** Says hello, which is all that may be asked before it is answered. */
@@ -167,7 +181,7 @@ export class Rpc {
         }
       }
     } catch (err) {
-      this.end(`what listens there is no quarry serve: set service.socket to another path (${(err as Error).message})`, err);
+      this.end(`${this.words.stranger} (${(err as Error).message})`, err);
     }
   }
 

@@ -188,6 +188,9 @@ test('a service that is stopped is left', async (t) => {
   const quarry = await connected(t);
   process.kill(quarry.welcome.process, 'SIGSTOP');
   try {
+    const threads = `/proc/${quarry.welcome.process}/task`;
+    const stopped = (): boolean => fs.readdirSync(threads).every((id) => fs.readFileSync(path.join(threads, id, 'stat'), 'utf8').includes(') T '));
+    while (!stopped()); // a signal is heard a moment later, until which one thread may answer
     Object.assign(patience, { hello: 100, every: 50, alive: 100 });
     const silent = (err: Error): boolean => err instanceof ConnectionError && /it is stopped, or hangs; end its process and start it again/.test(err.message);
     await assert.rejects(quarry.search({ query: 'Harvest' }), silent);

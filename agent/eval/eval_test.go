@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -175,6 +176,67 @@ func TestRun(t *testing.T) {
 	}
 	if _, err := set.Run(t.Context(), Options{Corpus: t.TempDir(), Serve: serve}); err == nil || !strings.Contains(err.Error(), "testdata/holes/fetch.sh") {
 		t.Errorf("no tree: %v", err)
+	}
+}
+
+// saying is a model that writes the same calls for every task, and then no call.
+type saying struct {
+	calls []string
+	asked *int
+}
+
+func (s saying) Chat(_ context.Context, c agent.Conversation, emit func(string) bool) (agent.Reply, error) {
+	*s.asked++
+	text := "that is all"
+	if turn := (len(c.Messages) - 2) / 2; turn < len(s.calls) {
+		text = s.calls[turn]
+	}
+	if len(c.Format) == 0 || !strings.Contains(c.Messages[0].Text, "read_file(") {
+		return agent.Reply{}, errors.New("the tools are not offered")
+	}
+	emit(text)
+	return agent.Reply{Text: text, PromptTokens: 10, Tokens: 2}, nil
+}
+
+// A model's calls are answered by the tools it was offered and counted until the place stands there.
+func TestModel(t *testing.T) {
+	set, corpus := tiny(t)
+	run := func(calls ...string) (Pair, Report, int) {
+		t.Helper()
+		asked := 0
+		report, err := set.Run(t.Context(), Options{Corpus: corpus, Serve: serve, Chat: saying{calls, &asked}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if report.Pairs[1].ModelQuarry != nil || report.Pairs[2].ModelRipgrep != nil {
+			t.Error("a model worked on a task that wants all places")
+		}
+		return report.Pairs[0], report, asked
+	}
+	read := `{"name": "read_file", "arguments": {"path": "retry.go", "start_line": 1}}`
+	p, report, asked := run(`{"name": "read_file", "arguments": {"path": "nowhere.go"}}`, read)
+	for by, o := range map[string]*Outcome{"ripgrep": p.ModelRipgrep, "quarry": p.ModelQuarry} {
+		if !o.Found || o.Calls != 2 || o.Read != 20 || o.Written != 4 || o.Tokens == 0 {
+			t.Errorf("with the tools of %s: %+v", by, o)
+		}
+	}
+	if asked != 4 {
+		t.Errorf("asked %d times, want until the place was seen", asked)
+	}
+	var text strings.Builder
+	if err := errors.Join(report.Write(&text), report.WriteSteps(&text)); err != nil || !strings.Contains(text.String(), "The model, with the tools of either") || !strings.Contains(text.String(), "model, quarry") {
+		t.Errorf("%v:\n%s", err, text.String())
+	}
+	if p, _, _ := run(`{"name": "grep", "arguments": {"pattern": "RETURN f"}}`); !p.ModelRipgrep.Found || p.ModelQuarry.Found {
+		t.Errorf("grep: %+v, %+v", p.ModelRipgrep, p.ModelQuarry)
+	}
+	for _, wrong := range [][]string{nil, {"no JSON"}, {`{"name": "grep", "arguments": {"pattern": "("}}`, `{"name": "grep", "arguments": 1}`, `{"name": "read_file", "arguments": {"path": "retry.go", "start_line": 900}}`}} {
+		if p, _, asked := run(wrong...); p.ModelRipgrep.Found || p.ModelQuarry.Found || asked > 2*modelTurns {
+			t.Errorf("%q: %+v, %+v, asked %d times", wrong, p.ModelRipgrep, p.ModelQuarry, asked)
+		}
+	}
+	if p, _, asked := run(slices.Repeat([]string{`{"name": "read_file", "arguments": {"path": "router.go"}}`}, 50)...); p.ModelQuarry.Calls != 1 || asked != 2*modelTurns {
+		t.Errorf("repeated: %+v, asked %d times", p.ModelQuarry, asked)
 	}
 }
 

@@ -41,6 +41,9 @@ type Outcome struct {
 	Shown  int `json:"shown,omitempty"`
 	Right  int `json:"right,omitempty"`
 	Places int `json:"places"`
+	// Read and Written are the model's own tokens, as its server counts them; a script has none.
+	Read    int `json:"read,omitempty"`
+	Written int `json:"written,omitempty"`
 	// Steps are the calls.
 	Steps []string `json:"steps"`
 }

@@ -32,12 +32,28 @@ type Row struct {
 
 // Report is the comparison, by kind and by half, and each task.
 type Report struct {
-	Rows  []Row  `json:"rows"`
+	Rows []Row `json:"rows"`
+	// Model is the same where a model called the tools, empty if none did.
+	Model []Row  `json:"model,omitempty"`
 	Pairs []Pair `json:"pairs"`
 }
 
 func sum(pairs []Pair) Report {
-	r := Report{Pairs: pairs}
+	r := Report{Pairs: pairs, Rows: rowsOf(pairs)}
+	var model []Pair
+	for _, p := range pairs {
+		if p.ModelQuarry != nil {
+			model = append(model, Pair{Ripgrep: *p.ModelRipgrep, Quarry: *p.ModelQuarry})
+		}
+	}
+	if len(model) > 0 {
+		r.Model = rowsOf(model)
+	}
+	return r
+}
+
+// rowsOf are the rows by kind, by half and of all.
+func rowsOf(pairs []Pair) (rows []Row) {
 	add := func(name string, want func(Pair) bool) {
 		var by, with []Outcome
 		for _, p := range pairs {
@@ -46,7 +62,7 @@ func sum(pairs []Pair) Report {
 			}
 		}
 		if len(by) > 0 {
-			r.Rows = append(r.Rows, Row{name, len(by), figures(by), figures(with)})
+			rows = append(rows, Row{name, len(by), figures(by), figures(with)})
 		}
 	}
 	for _, k := range Kinds {
@@ -56,7 +72,7 @@ func sum(pairs []Pair) Report {
 		add(half+" half", func(p Pair) bool { return p.Quarry.Half == half })
 	}
 	add("all", func(Pair) bool { return true })
-	return r
+	return rows
 }
 
 func figures(list []Outcome) (f Figures) {
@@ -99,9 +115,20 @@ func (p Pair) better() int {
 // Write writes the comparison as Markdown: the table, then who needed less for which task.
 func (r Report) Write(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "| tasks | | found: ripgrep | quarry | within %d tokens: ripgrep | quarry | tokens: ripgrep | quarry | calls: ripgrep | quarry | named / precision: ripgrep | quarry |\n", Aim)
+	writeRows(&b, r.Rows)
+	r.writeNeeds(&b)
+	if len(r.Model) > 0 {
+		b.WriteString("\nThe model, with the tools of either:\n\n")
+		writeRows(&b, r.Model)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func writeRows(b *strings.Builder, rows []Row) {
+	fmt.Fprintf(b, "| tasks | | found: ripgrep | quarry | within %d tokens: ripgrep | quarry | tokens: ripgrep | quarry | calls: ripgrep | quarry | named / precision: ripgrep | quarry |\n", Aim)
 	b.WriteString("|" + strings.Repeat(" --- |", 12) + "\n")
-	for _, row := range r.Rows {
+	for _, row := range rows {
 		share := func(n int) string { return fmt.Sprintf("%.2f", float64(n)/float64(row.Tasks)) }
 		last := func(f Figures) string {
 			switch k := Kind(row.Name); {
@@ -113,9 +140,13 @@ func (r Report) Write(w io.Writer) error {
 			return share(f.Named)
 		}
 		by, with := row.Ripgrep, row.Quarry
-		fmt.Fprintf(&b, "| %s | %d | %s | %s | %s | %s | %d | %d | %d | %d | %s | %s |\n", row.Name, row.Tasks, share(by.Found), share(with.Found),
+		fmt.Fprintf(b, "| %s | %d | %s | %s | %s | %s | %d | %d | %d | %d | %s | %s |\n", row.Name, row.Tasks, share(by.Found), share(with.Found),
 			share(by.Aimed), share(with.Aimed), by.Tokens, with.Tokens, by.Calls, with.Calls, last(by), last(with))
 	}
+}
+
+// writeNeeds says which tasks were done for less with which tools.
+func (r Report) writeNeeds(b *strings.Builder) {
 	for _, part := range []struct {
 		title string
 		sign  int
@@ -127,11 +158,9 @@ func (r Report) Write(w io.Writer) error {
 			}
 		}
 		if len(names) > 0 {
-			fmt.Fprintf(&b, "\n%s, %d tasks (tokens of quarry : of ripgrep): %s\n", part.title, len(names), strings.Join(names, ", "))
+			fmt.Fprintf(b, "\n%s, %d tasks (tokens of quarry : of ripgrep): %s\n", part.title, len(names), strings.Join(names, ", "))
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 func needed(o Outcome) string {
@@ -149,11 +178,15 @@ func (r Report) WriteSteps(w io.Writer) error {
 			continue
 		}
 		fmt.Fprintf(out, "\n%s\t%s\n", p.Quarry.Task, p.Question)
-		for _, o := range []struct {
-			by string
-			Outcome
-		}{{"ripgrep", p.Ripgrep}, {"quarry", p.Quarry}} {
-			fmt.Fprintf(out, "%s\t%s, %d of %d places, %d listed, %d calls: %s\n", o.by, needed(o.Outcome), o.Right, o.Places, o.Shown, o.Calls, strings.Join(slices.Clip(o.Steps), " | "))
+		type by struct {
+			name string
+			*Outcome
+		}
+		for _, o := range []by{{"ripgrep", &p.Ripgrep}, {"quarry", &p.Quarry}, {"model, ripgrep", p.ModelRipgrep}, {"model, quarry", p.ModelQuarry}} {
+			if o.Outcome == nil {
+				continue
+			}
+			fmt.Fprintf(out, "%s\t%s, %d of %d places, %d listed, %d calls: %s\n", o.name, needed(*o.Outcome), o.Right, o.Places, o.Shown, o.Calls, strings.Join(slices.Clip(o.Steps), " | "))
 		}
 	}
 	return out.Flush()

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"quarry/agent"
 	"quarry/agent/mcp"
 )
 
@@ -23,6 +24,8 @@ type Options struct {
 	// Serve answers what an MCP server over a folder is made of. State is a folder for its
 	// index.
 	Serve func(ctx context.Context, dir, state string) (mcp.Options, error)
+	// Chat, if not nil, is a model that works on the tasks that want one place, with either's tools.
+	Chat agent.Chat
 	// Done, if not nil, is called after each task.
 	Done func(task string)
 }
@@ -32,6 +35,9 @@ type Pair struct {
 	Question string  `json:"question"`
 	Ripgrep  Outcome `json:"ripgrep"`
 	Quarry   Outcome `json:"quarry"`
+	// A model with the tools of either; nil where none worked on the task.
+	ModelRipgrep *Outcome `json:"model_ripgrep,omitempty"`
+	ModelQuarry  *Outcome `json:"model_quarry,omitempty"`
 }
 
 // Run works on the tasks of a set.
@@ -96,7 +102,19 @@ func (s Set) run(ctx context.Context, r Repository, opt Options) (pairs []Pair, 
 		if err := quarry(ctx, tools, with); err != nil {
 			return nil, fmt.Errorf("task %s: %w", t.ID, err)
 		}
-		pairs = append(pairs, Pair{t.Question, by.Outcome, with.Outcome})
+		pair := Pair{Question: t.Question, Ripgrep: by.Outcome, Quarry: with.Outcome}
+		if opt.Chat != nil && !t.Kind.wantsAll() {
+			by, with := begin(t, tree, r.Half), begin(t, tree, r.Half)
+			err := byModelAlone(ctx, opt.Chat, by)
+			if err == nil {
+				err = byModel(ctx, opt.Chat, tools, opts.Definitions, with)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("task %s by the model: %w", t.ID, err)
+			}
+			pair.ModelRipgrep, pair.ModelQuarry = &by.Outcome, &with.Outcome
+		}
+		pairs = append(pairs, pair)
 		if opt.Done != nil {
 			opt.Done(t.ID)
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +14,7 @@ import (
 	"quarry/agent/eval"
 	"quarry/agent/mcp"
 	"quarry/cmd/internal/cli"
+	kept "quarry/diagnostics/eval"
 	"quarry/diagnostics/patch"
 	"quarry/retrieval/overview"
 	"quarry/retrieval/workspace"
@@ -20,8 +23,8 @@ import (
 func (a *app) agentsCommand() *cobra.Command {
 	var f struct {
 		eval.Options
-		tasks string
-		steps bool
+		tasks, answers string
+		steps, replay  bool
 	}
 	cmd := &cobra.Command{
 		Use:   "agents",
@@ -31,6 +34,9 @@ each by a script: with ripgrep and reading, and with the tools of the MCP server
 their default arguments, without a model. It counts the calls and the tokens of the
 answers until the right place stands in them, or all places that have to change. A
 token is taken to be 3 bytes, and after 6,000 tokens a script gives up.
+
+With --answers the model of the settings works on the tasks that want one place, too,
+with the tools of either, and what its tools answer is counted in the same way.
 
 Half of the repositories are held back: nothing is tuned on them.
 testdata/holes/fetch.sh fetches the trees.`,
@@ -49,9 +55,20 @@ testdata/holes/fetch.sh fetches the trees.`,
 			}
 			f.Serve = a.serveTools
 			f.Done = func(task string) { fmt.Fprintln(a.Stderr, task) }
+			var missing func() int
+			if f.answers != "" {
+				var end func()
+				if missing, end, err = a.agentModel(&f.Options, f.answers, f.replay); err != nil {
+					return err
+				}
+				defer end()
+			}
 			report, err := set.Run(cmd.Context(), f.Options)
 			if err != nil {
 				return err
+			}
+			if missing != nil && missing() > 0 { // a server that failed gave none; those of another model lack all
+				fmt.Fprintf(a.Stderr, "%d answers are not in %s: QUARRY_MODEL names the model that they are of\n", missing(), f.answers)
 			}
 			if a.JSON {
 				return a.PrintLine(report)
@@ -68,8 +85,35 @@ testdata/holes/fetch.sh fetches the trees.`,
 	flags.StringVar(&f.Corpus, "corpus", "", "`DIR` with one tree a repository, by name")
 	flags.StringVar(&f.Half, "half", "", "which repositories: fit or held; both if left out")
 	flags.StringSliceVar(&f.Only, "only", nil, "only these repositories")
+	flags.StringVar(&f.answers, "answers", "", "have the model of the settings work on the tasks that want one place, and keep what it says in a `FILE`")
+	flags.BoolVar(&f.replay, "replay", false, "ask no model: only what --answers has")
 	flags.BoolVar(&f.steps, "steps", false, "list the calls of each task of the fit half")
 	return required(cmd, "corpus")
+}
+
+// agentModel has the model of the settings work on the tasks, with its answers kept in a file; missing
+// is how many of them were wanted and not there.
+func (a *app) agentModel(opt *eval.Options, file string, replay bool) (missing func() int, end func(), err error) {
+	answers, err := kept.OpenAnswers(file, a.CommandSettings().Model)
+	if err != nil {
+		return nil, nil, err
+	}
+	if replay {
+		opt.Chat = answers.Of(nil)
+		return answers.Missing, func() { _ = answers.Close() }, nil
+	}
+	scratch, err := os.MkdirTemp("", "quarry-agents")
+	if err != nil {
+		return nil, nil, err
+	}
+	a.StateDir, a.Wait = filepath.Join(scratch, "state"), slow
+	core := a.Core(scratch)
+	opt.Chat = answers.Of(core)
+	return answers.Missing, func() {
+		if err := errors.Join(core.Close(), answers.Close(), os.RemoveAll(scratch)); err != nil {
+			a.Log.Error("end the model", "error", err)
+		}
+	}, nil
 }
 
 // serveTools makes the tools that quarry mcp serves, over a folder whose index is whole, with

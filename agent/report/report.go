@@ -38,6 +38,9 @@ type Report struct {
 	Calls        int `json:"calls"`
 	PromptTokens int `json:"prompt_tokens"`
 	Tokens       int `json:"tokens"`
+	// Placed counts the points whose place was found by the names of code in them, since the model
+	// had named none.
+	Placed int `json:"placed,omitempty"`
 	// Dropped counts the points that were left out because nothing proves them.
 	Dropped int `json:"dropped"`
 	// Warnings say what the report lacks; a report without any is whole.
@@ -106,6 +109,9 @@ func (out *Report) render(r Request, list []Section, o *overview.Overview) {
 	case out.Engine == ByModel:
 		fmt.Fprintf(p, "The answers were written by a model from the places they name, which were checked; the rest is from the index. %s of the model, %d tokens read and %d written.\n",
 			counted(out.Calls, "call"), out.PromptTokens, out.Tokens)
+		if out.Placed > 0 {
+			fmt.Fprintf(p, "\nThe model named no place for %s; quarry found it by the names of code in the sentence.\n", counted(out.Placed, "point"))
+		}
 	case out.Calls > 0:
 		fmt.Fprintln(p, "An outline from the index. A model was asked and gave no answer. Every line names its place.")
 	default:
@@ -229,7 +235,7 @@ func (w *writer) write(ctx context.Context) error {
 
 // take makes a draft the report's, and warns of what it lacks.
 func (w *writer) take(d draft) {
-	w.Dropped = d.dropped
+	w.Dropped, w.Placed = d.dropped, d.placed
 	if d.dropped > 0 {
 		w.Warnings = append(w.Warnings, fmt.Sprintf("%s without proof left out", counted(d.dropped, "point")))
 	}
@@ -287,6 +293,7 @@ func (w *writer) material() promptData {
 type draft struct {
 	sections []answer
 	points   int      // that are proved
+	placed   int      // of them, by the names in them alone
 	dropped  int      // that are not
 	faults   []string // in words for the model
 	cut      bool     // by the length limit
@@ -356,6 +363,12 @@ func (w *writer) check(reply agent.Reply) draft {
 		claims := 0 // that nothing proves
 		all := pointsOf(body)
 		for _, point := range all {
+			if !reference.MatchString(point) {
+				if n, ok := w.byNames(point, i); ok {
+					point += fmt.Sprintf(" [%d]", n)
+					d.placed++
+				}
+			}
 			if kept, ok := w.point(point, wrong); ok {
 				points = append(points, kept)
 				continue

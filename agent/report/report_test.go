@@ -324,6 +324,30 @@ func TestCallsOfAnHonestModel(t *testing.T) {
 	}
 }
 
+// A point without a number has the place of the piece that holds all names of code in it, if one does.
+func TestPointsAreFoundByTheirNames(t *testing.T) {
+	w, dir, prompt := repository(t, "shop", nil)
+	for point, want := range map[string]int{
+		"The `Charge` method in `ledger/ledger.go` looks into `l.accounts` and returns `ErrBroke`.": 1,
+		"Charge() fails with ErrBroke where the account holds less.":                                1,
+		"Charge() gives up with ErrBroke after maxAttempts.":                                        0, // which is not there
+		"The `Charge` method in `cmd/shop/main.go` returns `ErrBroke`.":                             0,
+		"It calls `Charge`.":           0, // one name says too little
+		"The `shop` sells pears.":      0,
+		"`Nothing` is `ever` so [77].": 0, // it has a number, which is wrong
+	} {
+		chat := &scripted{answers: []string{"## 1\n- " + point + "\n## 2\n- On port 8080 [1].\n"}}
+		r, err := report.Write(t.Context(), w, report.Request{Name: "shop", Prompt: prompt, Chat: chat, ContextTokens: 4096, MaxTokens: 300})
+		if err != nil {
+			t.Fatal(err)
+		}
+		places(t, dir, r.Text)
+		if r.Placed != want || strings.Contains(r.Text, "by the names of code") != (want > 0) {
+			t.Errorf("%s: %d placed, want %d; %q\n%s", point, r.Placed, want, r.Warnings, r.Text)
+		}
+	}
+}
+
 // The evidence fits the model's context, however small that is.
 func TestEvidenceFits(t *testing.T) {
 	w, _, prompt := repository(t, "shop", nil)

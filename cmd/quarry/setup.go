@@ -223,10 +223,12 @@ func (r *setupRun) setUp() error {
 		if ok, err := r.propose(&answer, changes, commands, "Write this?"); err != nil || !ok {
 			return err
 		}
-		if answer.Backups, err = r.Do(r.target.Name, changes); err != nil {
-			return err
+		answer.Backups, err = r.Do(r.target.Name, changes)
+		if err == nil {
+			err = r.runAll(commands, "the files are written, run it by hand")
 		}
-		if err := r.runAll(commands); err != nil {
+		if err != nil {
+			r.listBackups(answer.Backups)
 			return err
 		}
 		r.showBackups(answer.Backups)
@@ -282,7 +284,12 @@ func (r *setupRun) takeBack() error {
 	if answer.Backups, err = r.Undo(r.target.Name, changes); err != nil {
 		return err
 	}
-	if err := r.runAll(commands); err != nil {
+	err = r.runAll(commands, "run it by hand, or `quarry setup "+r.target.Name+" --undo` again")
+	if err == nil {
+		err = r.Forget(r.target.Name)
+	}
+	if err != nil {
+		r.listBackups(answer.Backups)
 		return err
 	}
 	r.showBackups(answer.Backups)
@@ -353,12 +360,12 @@ func (r *setupRun) show(changes []setup.Change, commands []setup.Command) {
 	}
 }
 
-func (r *setupRun) runAll(commands []setup.Command) error {
+func (r *setupRun) runAll(commands []setup.Command, otherwise string) error {
 	for _, c := range commands {
 		cmd := exec.Command(c.Do[0], c.Do[1:]...)
 		cmd.Stdout, cmd.Stderr = r.Stderr, r.Stderr
 		if err := r.Run(r.target.Name, c, cmd.Run); err != nil {
-			return fmt.Errorf("%s: %w; the files are written, run it by hand", strings.Join(c.Do, " "), err)
+			return fmt.Errorf("%s: %w; %s", strings.Join(c.Do, " "), err, otherwise)
 		}
 	}
 	return nil
@@ -369,6 +376,14 @@ func (r *setupRun) showBackups(backups []string) {
 		return
 	}
 	fmt.Fprintln(r.Stdout, "Done.")
+	r.listBackups(backups)
+}
+
+// listBackups says where what was there before is kept, also where not everything went well.
+func (r *setupRun) listBackups(backups []string) {
+	if r.JSON {
+		return
+	}
 	for _, b := range backups {
 		fmt.Fprintf(r.Stdout, "What was there before is in %s\n", b)
 	}

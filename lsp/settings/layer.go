@@ -228,6 +228,7 @@ func (l *LastFile) Apply(s *Settings, path string) []Problem {
 		l.path, l.raw = path, nil
 	}
 	raw, err := ReadUserFile(path)
+	raw = plainJSON(raw)
 	if path == "" || errors.Is(err, fs.ErrNotExist) {
 		l.raw = nil
 		return nil

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/tailscale/hujson"
 )
 
 // SetInFile sets the setting of a dotted key in the settings file at path, which is
@@ -56,8 +58,26 @@ func ReadUserFile(path string) ([]byte, error) {
 	return bytes.TrimPrefix(raw, []byte("\ufeff")), err // which Windows' Notepad writes
 }
 
-// setInObject is the JSON object raw with value for key.
+// mostBrackets bounds the brackets of a text whose comments are looked for: the parser that does
+// calls itself for each.
+const mostBrackets = 10_000
+
+// plainJSON is JSON with comments and commas at ends, as editors' settings have them, with blanks
+// in their place: each byte of the rest stands where it stood. What is neither stays as it is.
+func plainJSON(raw []byte) []byte {
+	if bytes.Count(raw, []byte("{"))+bytes.Count(raw, []byte("[")) > mostBrackets {
+		return raw
+	}
+	plain, err := hujson.Standardize(bytes.Clone(raw))
+	if err != nil {
+		return raw
+	}
+	return plain
+}
+
+// setInObject is the JSON object raw, which may have comments, with value for key.
 func setInObject(raw []byte, key string, value any) ([]byte, error) {
+	plain := plainJSON(raw)
 	written, err := json.Marshal(value)
 	if err != nil {
 		return nil, err
@@ -70,11 +90,11 @@ func setInObject(raw []byte, key string, value any) ([]byte, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return fmt.Appendf(nil, "{\n  %s: %s\n}\n", name, written), nil
 	}
-	if !json.Valid(raw) {
+	if !json.Valid(plain) {
 		var object map[string]any
-		return nil, fmt.Errorf("settings are not a JSON object: %w", json.Unmarshal(raw, &object))
+		return nil, fmt.Errorf("settings are not a JSON object: %w", json.Unmarshal(plain, &object))
 	}
-	members, open, err := membersOf(raw)
+	members, open, err := membersOf(plain)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +122,7 @@ func setInObject(raw []byte, key string, value any) ([]byte, error) {
 		blank = tail[:len(tail)-len(bytes.TrimLeft(tail, " \t\r\n"))]
 		after = []byte(",")
 	} else {
-		tail = append([]byte("\n"), bytes.TrimLeft(tail, " \t\r\n")...)
+		tail = append([]byte("\n"), bytes.TrimLeft(tail, " \t\r\n")...) // which may be a comment
 	}
 	return bytes.Join([][]byte{raw[:open], blank, name, []byte(": "), written, after, tail}, nil), nil
 }

@@ -78,9 +78,43 @@ func TestSetInFileOfAGroup(t *testing.T) {
 	}
 }
 
+// Comments and commas at ends are taken as in editors' settings, and stay where they stand.
+func TestFileWithComments(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "settings.json")
+	for before, after := range map[string]string{
+		"{\"model\": \"old\", // mine\n}\n":                                        "{\"model\": \"new\", // mine\n}\n",
+		"// quarry\n{\n  /* of the team */ \"logLevel\": \"warn\",\n}\n":           "// quarry\n{\n  \"model\": \"new\",\n  /* of the team */ \"logLevel\": \"warn\",\n}\n",
+		"{\n  \"quarry\": { // all of it\n    \"model\": \"old\", // {\n  },\n}\n": "{\n  \"quarry\": { // all of it\n    \"model\": \"new\", // {\n  },\n}\n",
+	} {
+		if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := settings.Default()
+		if problems := s.ApplyFile(path); len(problems) > 0 {
+			t.Errorf("%s: %v", before, problems)
+		}
+		if err := settings.SetInFile(path, "model", "new"); err != nil {
+			t.Errorf("%s: %v", before, err)
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != after {
+			t.Errorf("%s became\n%s\nnot\n%s", before, got, after)
+		}
+		if problems := s.ApplyFile(path); len(problems) > 0 || s.Model != "new" {
+			t.Errorf("%s: the model is %q afterwards: %v", before, s.Model, problems)
+		}
+	}
+	if err := os.WriteFile(path, []byte(strings.Repeat("[", 900_000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := settings.Default()
+	if problems := s.ApplyFile(path); len(problems) == 0 {
+		t.Error("brackets without end are taken")
+	}
+}
+
 // What is no JSON object stays as it is, and the message says where it stands.
 func TestSetInFileLeavesOtherFilesAlone(t *testing.T) {
-	for _, text := range []string{`{"model": "old", // mine` + "\n}", `["model"]`, `{"quarry": 3}`} {
+	for _, text := range []string{`{"model": "old"; // mine` + "\n}", `["model"]`, `{"quarry": 3}`} {
 		path := filepath.Join(t.TempDir(), "settings.json")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -142,7 +176,7 @@ func TestFileThatBreaksWhileAServerRuns(t *testing.T) {
 	}
 	const good = `{"index": {"exclude": ["private"]}, "ollama": {"enabled": false}}`
 	for _, broken := range []string{
-		`{"index": {"exclude": ["private"],}}`, "// mine\n" + good, "", " \n", good[:20], `["private"]`, strings.Repeat(" ", 2<<20),
+		`{"index": {"exclude": ["private"];}}`, "# mine\n" + good, "", " \n", good[:20], `["private"]`, strings.Repeat(" ", 2<<20),
 	} {
 		if s, problems := apply(good); problems != "" || len(s.Index.Exclude) != 1 {
 			t.Fatalf("%q", problems)

@@ -141,17 +141,24 @@ func nestsBeyond(text []byte, most int) bool {
 	return false
 }
 
+// stands fails unless the file is what the change was made for, and may be written.
+func (c Change) stands() error {
+	now, err := read(c.Path)
+	switch {
+	case err != nil:
+		return err
+	case !bytes.Equal(now.Before, c.Before) || (now.Before == nil) != (c.Before == nil) || now.real != c.real || c.Before != nil && now.mode != c.was:
+		return fmt.Errorf("%s was changed in the meantime; run the command again to see what it would do now", c.Path)
+	case c.Before != nil && c.was&0o200 == 0:
+		return fmt.Errorf("%s is read-only; make it writable (chmod u+w), or add the lines above by hand where it is made from", c.Path)
+	}
+	return nil
+}
+
 // write makes the change, keeping what was there at backup if that is a path.
 func (c Change) write(backup string) error {
-	now, err := read(c.Path)
-	if err != nil {
+	if err := c.stands(); err != nil {
 		return err
-	}
-	if !bytes.Equal(now.Before, c.Before) || (now.Before == nil) != (c.Before == nil) {
-		return fmt.Errorf("%s was changed in the meantime; run the command again to see what it would do now", c.Path)
-	}
-	if c.Before != nil && c.was&0o200 == 0 {
-		return fmt.Errorf("%s is read-only; make it writable (chmod u+w), or add the lines above by hand where it is made from", c.Path)
 	}
 	if backup != "" {
 		if err := settings.ReplaceFile(backup, c.Before, c.mode); err != nil {

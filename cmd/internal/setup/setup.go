@@ -82,6 +82,11 @@ func (s *Setup) Do(target string, changes []Change) (backups []string, err error
 	if err != nil {
 		return nil, err
 	}
+	for _, c := range changes { // all of them or none, as far as can be known before
+		if err := c.stands(); err != nil {
+			return nil, err
+		}
+	}
 	for _, c := range changes {
 		i := r.index(target, c.Path)
 		backup := ""
@@ -222,10 +227,6 @@ func (s *Setup) Undo(target string, changes []Change) (kept []string, err error)
 	if err != nil {
 		return nil, err
 	}
-	delete(r.Commands, target)
-	if err := r.write(); err != nil {
-		return nil, err
-	}
 	for _, c := range changes {
 		if !c.same() {
 			backup := ""
@@ -249,4 +250,14 @@ func (s *Setup) Undo(target string, changes []Change) (kept []string, err error)
 		}
 	}
 	return kept, nil
+}
+
+// Forget notes that the commands of Undone have been run.
+func (s *Setup) Forget(target string) error {
+	r, err := readRecord(s.StateDir)
+	if err != nil || len(r.Commands[target]) == 0 {
+		return err
+	}
+	delete(r.Commands, target)
+	return r.write()
 }

@@ -300,6 +300,80 @@ func TestLinkStaysALink(t *testing.T) {
 	}
 }
 
+// Nothing is written where one of several files cannot be, and a mode that was tightened while the
+// question stood stays so.
+func TestAllFilesOrNone(t *testing.T) {
+	if os.PathSeparator != '/' || os.Geteuid() < 0 {
+		t.Skip("files have no modes here")
+	}
+	s := machine(t, nil)
+	zed := filepath.Join(s.Home, ".config", "zed", "settings.json")
+	write(t, zed, "{}\n", 0o644)
+	if err := os.Chmod(zed, 0o444); err != nil {
+		t.Fatal(err)
+	}
+	list := changes(t, s, "zed")
+	if len(list) < 2 {
+		t.Fatalf("%d files", len(list))
+	}
+	if _, err := s.Do("zed", list); err == nil || !strings.Contains(err.Error(), "read-only") {
+		t.Errorf("%v", err)
+	}
+	for _, c := range list {
+		if now, err := os.ReadFile(c.Path); c.Path != zed && err == nil {
+			t.Errorf("%s is written: %s", c.Path, now)
+		}
+	}
+	if err := os.Chmod(zed, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	list = changes(t, s, "zed")
+	if err := os.Chmod(zed, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Do("zed", list); err == nil || !strings.Contains(err.Error(), "in the meantime") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Settings of quarry's with comments are read as they are written, so that nothing is done twice.
+func TestSettingsWithComments(t *testing.T) {
+	s := machine(t, nil)
+	own := filepath.Join(s.Home, ".config", "quarry", "settings.json")
+	write(t, own, "{\n  \"model\": \"x\", // mine\n}\n", 0o600)
+	write(t, filepath.Join(s.Home, ".config", "zed", "settings.json"), "{}\n", 0o644)
+	setUp(t, s, "zed")
+	if now := text(t, own); !strings.Contains(now, "// mine") || !strings.Contains(now, "token") {
+		t.Errorf("it became %s", now)
+	}
+	if again := changes(t, s, "zed"); len(again) != 0 {
+		t.Errorf("a second time it would change\n%s", again[0].Diff())
+	}
+}
+
+// What a command could not take back is there to be taken back again.
+func TestUndoThatFailed(t *testing.T) {
+	s := machine(t, nil)
+	if err := s.Run("vscode", Command{Do: []string{"install"}, Undo: []string{"uninstall"}}, func() error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		list, commands, err := s.Undone("vscode")
+		if err != nil || len(commands) != 1 || commands[0].Do[0] != "uninstall" {
+			t.Fatalf("%v, %v", commands, err)
+		}
+		if _, err := s.Undo("vscode", list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Forget("vscode"); err != nil {
+		t.Fatal(err)
+	}
+	if _, commands, err := s.Undone("vscode"); err != nil || len(commands) != 0 {
+		t.Errorf("%v, %v", commands, err)
+	}
+}
+
 func TestFilesThatAreRefused(t *testing.T) {
 	s := machine(t, nil)
 	path := filepath.Join(s.Home, ".config/crush/crush.json")

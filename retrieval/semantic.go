@@ -106,7 +106,7 @@ func (sr *search) share(cosine float32) float32 {
 	return max(0, (cosine-sr.farthest)/(sr.closest-sr.farthest))
 }
 
-// placeMeaning is what the nearest chunk counts against the best by words when a
+// chunkSimilarityWeight is what the nearest chunk counts against the best by words when a
 // location in a file is chosen. With sigVector it was chosen where both sets of questions
 // gain (bench/vectors.md); TestMeaningWeights varies it.
 var chunkSimilarityWeight float32 = 1

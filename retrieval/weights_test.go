@@ -22,6 +22,11 @@ var counted = map[string]struct {
 }
 
 func TestEveryWeightCounts(t *testing.T) {
+	for k, name := range SignalNames {
+		if name == "" {
+			t.Errorf("signal %d has no name in SignalNames", k)
+		}
+	}
 	for class, want := range counted {
 		for k := range numSignals {
 			for _, fusion := range []Fusion{FusionLinear, FusionRank} {

@@ -21,7 +21,7 @@ import (
 // docs/settings.md are generated from it; `doc` is the description there, `min`
 // and `max` bound numbers, `enum` lists the only values of a string.
 type Settings struct {
-	Profile     string      `json:"profile" scope:"user" enum:"default,laptop,workstation,model-free" doc:"Other defaults, over which every other setting still wins: laptop saves battery and memory, workstation spends both on more context, model-free asks no model. Below the table is what each changes."`
+	Profile     string      `json:"profile" scope:"user" enum:"default,laptop,workstation,model-free" doc:"Other defaults; every other setting still wins over them. laptop saves battery and memory, workstation spends both on more context, model-free asks no model. docs/settings.md lists what each changes."`
 	Model       string      `json:"model" scope:"user" doc:"Ollama model that completes code. It must know fill-in-the-middle."`
 	Ollama      Ollama      `json:"ollama"`
 	Completion  Completion  `json:"completion"`
@@ -43,7 +43,7 @@ type Ollama struct {
 	Enabled     bool     `json:"enabled" merge:"forbid" doc:"Ask models. Otherwise completions are copied from your own code, and search finds code by its words."`
 	URL         string   `json:"url" scope:"user" doc:"Address of Ollama or of the other server. The environment variable OLLAMA_HOST sets it too."`
 	APIKey      string   `json:"apiKey" scope:"user" doc:"API key for an OpenAI-compatible server."`
-	KeyStore    bool     `json:"keyStore" scope:"user" doc:"Take the API key from the system's key store, where it is under quarry and the host of ollama.url; docs/models.md has the command that puts it there."`
+	KeyStore    bool     `json:"keyStore" scope:"user" doc:"Take the API key from the system's key store, where it is stored under quarry and the host of ollama.url. docs/models.md has the command that stores it."`
 	AllowRemote bool     `json:"allowRemote" scope:"user" doc:"Allow servers on other machines and Ollama's cloud models. The code in prompts then leaves this machine."`
 	KeepAlive   Duration `json:"keepAlive" scope:"user" doc:"How long Ollama keeps the model in memory after the last request, as a Go duration (30m); a negative value keeps it loaded."`
 	ContextSize int      `json:"contextSize" scope:"user" min:"1024" max:"131072" doc:"Context window in tokens, sent with every request so that the model is never reloaded."`
@@ -57,7 +57,7 @@ type HTTP struct {
 
 // Service is how commands and quarry serve find each other.
 type Service struct {
-	Enabled bool   `json:"enabled" scope:"user" doc:"Have quarry search ask quarry serve where that runs. Otherwise, and where it does not answer, the command opens the index itself; the answer is the same."`
+	Enabled bool   `json:"enabled" scope:"user" doc:"Let quarry search ask quarry serve if it is running. Otherwise, or if it does not answer, the command opens the index itself. The answer is the same."`
 	Socket  string `json:"socket" scope:"user" doc:"Path of the Unix socket of quarry serve, in a folder that only you can enter. If empty, it is serve/socket in quarry's folder for state."`
 }
 
@@ -69,11 +69,11 @@ type Completion struct {
 	MaxFileBytes      int               `json:"maxFileBytes" min:"1024" max:"67108864" doc:"Largest document that gets ghost text."`
 	Temperature       float64           `json:"temperature" min:"0" max:"2" doc:"Sampling temperature."`
 	TopP              float64           `json:"topP" min:"0" max:"1" doc:"Nucleus sampling: share of the probability mass to sample from."`
-	PrefixTokens      int               `json:"prefixTokens" min:"128" max:"65536" doc:"Most tokens of the document before the cursor in a prompt. This and the next two are lowered together where ollama.contextSize leaves less."`
-	SuffixTokens      int               `json:"suffixTokens" min:"16" max:"128" doc:"Most tokens of the document behind the cursor in a prompt."`
-	ContextTokens     int               `json:"contextTokens" min:"16" max:"65536" doc:"Most tokens of code from other places in a prompt."`
+	PrefixTokens      int               `json:"prefixTokens" min:"128" max:"65536" doc:"Maximum number of tokens of the document before the cursor in a prompt. If ollama.contextSize leaves less room, quarry lowers this and the next two together."`
+	SuffixTokens      int               `json:"suffixTokens" min:"16" max:"128" doc:"Maximum number of tokens of the document after the cursor in a prompt."`
+	ContextTokens     int               `json:"contextTokens" min:"16" max:"65536" doc:"Maximum number of tokens of code from other places in a prompt."`
 	MaxTokens         int               `json:"maxTokens" min:"1" max:"2048" doc:"Maximum number of tokens in one completion."`
-	Timeout           Duration          `json:"timeout" doc:"How long the model may take while you type; what it has written by then is used. Three times as long when you request a completion."`
+	Timeout           Duration          `json:"timeout" doc:"How long the model may take while you type; then quarry uses what it has written so far. When you request a completion, it may take three times as long."`
 	Debounce          Duration          `json:"debounce" doc:"Longest wait for your next keystroke before the model is asked; the wait adapts to your typing and the model. A negative value disables it."`
 	Candidates        int               `json:"candidates" min:"1" max:"8" doc:"Number of alternatives when you request a completion."`
 	Models            map[string]string `json:"models" scope:"user" doc:"Other models for single languages, by LSP language id: {\"python\": \"qwen2.5-coder:1.5b\"}. Until such a model can be asked, the usual one answers."`
@@ -88,10 +88,10 @@ type Completion struct {
 // Index says what is indexed.
 type Index struct {
 	Enabled        bool     `json:"enabled" merge:"forbid" doc:"Index the workspace. Without an index nothing is found, and completions know only the open documents."`
-	Exclude        []string `json:"exclude" glob:"true" merge:"union" doc:"Globs of files and folders, written as in .gitignore, to leave out of the index and of what models are shown. A repository cannot re-include them. Lists from your file, the editor and the environment are combined."`
+	Exclude        []string `json:"exclude" glob:"true" merge:"union" doc:"Globs of files and folders, written as in .gitignore, that quarry leaves out of the index and shows to no model. A repository cannot re-include them. Lists from your file, the editor and the environment are combined."`
 	MaxFileBytes   int      `json:"maxFileBytes" scope:"user" min:"1024" max:"67108864" doc:"Largest file that is indexed."`
-	ProcessorShare int      `json:"processorShare" min:"1" max:"100" doc:"How much of the processors reading files for the index may take, in percent. While you type it takes next to nothing anyway."`
-	MemoryMB       int      `json:"memoryMB" scope:"user" min:"0" max:"1048576" doc:"Megabytes that quarry's own process tries to stay below, by freeing memory sooner, at the cost of processor time; 0 is a quarter of memory.budgetMB, near that budget what the models leave of it."`
+	ProcessorShare int      `json:"processorShare" min:"1" max:"100" doc:"Percentage of the processors that reading files for the index may use. While you type, it uses next to nothing anyway."`
+	MemoryMB       int      `json:"memoryMB" scope:"user" min:"0" max:"1048576" doc:"Memory in megabytes that quarry's own process tries to stay below. It frees memory sooner, which costs processor time. 0 is a quarter of memory.budgetMB, or what the models leave when that budget is nearly used up."`
 	WideFolders    []string `json:"wideFolders" scope:"user" doc:"Folders to index although they hold far more than a project: your home folder (~), / or a folder above your home folder. Otherwise, quarry indexes nothing in such a folder when it is opened."`
 }
 
@@ -112,18 +112,18 @@ type Reranker struct {
 
 // Memory bounds all that quarry makes the machine hold.
 type Memory struct {
-	BudgetMB int `json:"budgetMB" scope:"user" min:"0" max:"1048576" doc:"Megabytes that quarry and the models it asks may take together; 0 is half of the machine. quarry recommends models that fit, and does with less step by step near it, which its status says. Models whose server does not tell what they have, as vLLM, do not count."`
+	BudgetMB int `json:"budgetMB" scope:"user" min:"0" max:"1048576" doc:"Memory in megabytes that quarry and the models it asks may use together; 0 is half of the machine's memory. quarry recommends models that fit. Near the budget it saves memory step by step, and its status says how. A model counts only if its server reports its memory; vLLM does not."`
 }
 
 // Battery is what is done without while the machine has nothing else.
 type Battery struct {
-	Save bool `json:"save" doc:"On battery, where the system tells: wait longer for your next keystroke before the model is asked, and embed no code."`
+	Save bool `json:"save" doc:"On battery, wait longer for your next keystroke before the model is asked, and embed no code. Not every system reports that it runs on battery."`
 }
 
 // Stats are numbers about quarry's own work.
 type Stats struct {
-	Keep  bool `json:"keep" merge:"forbid" doc:"Keep counts and times of quarry's work for 30 days on this machine, for the command quarry stats. They hold no code and no names of files, and nothing is sent."`
-	Trace bool `json:"trace" merge:"forbid" doc:"Keep which place of a search's answer was opened, and which kinds of ghost text were accepted, with the counts of stats.keep and if that is true. No query, code or name of a file is kept, only numbers."`
+	Keep  bool `json:"keep" merge:"forbid" doc:"Keep counts and times of quarry's work for 30 days on this machine, for the command quarry stats. They contain no code and no file names, and nothing is sent."`
+	Trace bool `json:"trace" merge:"forbid" doc:"Also keep which result of a search was opened and which kinds of ghost text were accepted. This needs stats.keep. Only numbers are kept: no query, no code and no file name."`
 }
 
 // Diagnostics are what quarry reports by itself.

@@ -31,7 +31,7 @@ func FormOf(name string) (Form, error) {
 			return Form(i), nil
 		}
 	}
-	return 0, fmt.Errorf("%q is no form: choose one of %s", name, strings.Join(formNames[:], ", "))
+	return 0, fmt.Errorf("there is no form %q: choose one of %s", name, strings.Join(formNames[:], ", "))
 }
 
 // written says whether a text that is being written has all of its change.

@@ -82,7 +82,7 @@ func TestWhatTheEditorSaysOfAChangeIsChecked(t *testing.T) {
 		b := problemAt(t, e, "a.go")
 		beginFix(t, e, b)
 		agree(t, e)
-		awaitShown(t, e, "a.go is unchanged, ask again: the editor says otherwise")
+		awaitShown(t, e, "ask again: the editor reported a change, but a.go is unchanged")
 	})
 	t.Run("an editor applies something else", func(t *testing.T) {
 		t.Parallel()
@@ -207,13 +207,13 @@ func TestChangesOfOtherFiles(t *testing.T) {
 			propose: func(d agent.Document) agent.Proposal {
 				return create(filepath.Join(filepath.Dir(d.Path), ".git", "hooks", "post-commit"))
 			}},
-		{name: "edits that overlap", refused: "overlap or leave the text",
+		{name: "edits that overlap", refused: "overlap or lie outside the text",
 			propose: func(d agent.Document) agent.Proposal {
 				p := replace(d, "foo", "bar")
 				p.Files[0].Edits = append(p.Files[0].Edits, p.Files[0].Edits[0])
 				return p
 			}},
-		{name: "edits past the end", refused: "overlap or leave the text",
+		{name: "edits past the end", refused: "overlap or lie outside the text",
 			propose: func(d agent.Document) agent.Proposal {
 				p := replace(d, "foo", "bar")
 				p.Files[0].Edits[0].End = len(d.Text) + 1

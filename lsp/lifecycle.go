@@ -249,7 +249,7 @@ func (s *Server) SetTrace(_ context.Context, params *protocol.SetTraceParams) er
 		s.trace.Store(params.Value)
 		return nil
 	}
-	return fmt.Errorf("trace value %q is none of off, messages, verbose", params.Value)
+	return fmt.Errorf("trace value %q must be off, messages or verbose", params.Value)
 }
 
 // Shutdown implements the shutdown request.

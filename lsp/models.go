@@ -245,7 +245,7 @@ func (s modelCommands) removeModel(args []protocol.LSPAny) error {
 		if err := s.currentCore().RemoveModel(ctx, m.Name); err != nil {
 			return "", err
 		}
-		s.assist.Screen().Say(protocol.MessageTypeInfo, fmt.Sprintf("%s is gone, and %s of disk are free again, but for files that other models share", m.Name, m.Size))
+		s.assist.Screen().Say(protocol.MessageTypeInfo, fmt.Sprintf("Deleted %s; freed up to %s (files that other models share stay)", m.Name, m.Size))
 		return "deleted", nil
 	})
 }
@@ -341,5 +341,5 @@ func (s modelCommands) fileOf(path string) (string, error) {
 			return at, nil
 		}
 	}
-	return "", fmt.Errorf("%s is no file here: give its whole path", path)
+	return "", fmt.Errorf("there is no file %s here: give its full path", path)
 }

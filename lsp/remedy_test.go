@@ -129,7 +129,7 @@ func TestRemediesAreShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	runs(t, e, lsp.CommandCancel) // of a paused one
-	for _, left := range []string{"quarry: 13 MB stay: pull again", "quarry: 12 MB stay: pull again"} {
+	for _, left := range []string{"quarry: 13 MB are kept: pull again", "quarry: 12 MB are kept: pull again"} {
 		if err := e.Await(ctx, func() bool { return slices.Contains(e.Shown(), left) }); err != nil {
 			t.Errorf("%q is not said: %q", left, e.Shown())
 		}

@@ -132,7 +132,7 @@ func (c *core) PullModel(ctx context.Context, name string, report lsp.Fetched) e
 	report("fetching "+name, 1e9, 2e9)
 	select {
 	case <-ctx.Done():
-		return &lsp.CancelledError{Left: errors.New("13 MB stay: pull again")}
+		return &lsp.CancelledError{Left: errors.New("13 MB are kept: pull again")}
 	case <-c.paused:
 		return lsp.ErrPaused
 	}
@@ -153,7 +153,7 @@ func (c *core) PauseDownload() {
 }
 
 func (c *core) CancelDownload(context.Context) error {
-	return errors.New("12 MB stay: pull again")
+	return errors.New("12 MB are kept: pull again")
 }
 
 func (c *core) SameModel(a, b string) bool {

@@ -73,7 +73,7 @@ func (m *vectorOptions) check() error {
 	switch m.way.Signals {
 	case retrieval.SignalsAll, retrieval.SignalsLexical, retrieval.SignalsSemantic:
 	default:
-		return fmt.Errorf("%w: --mode %q is none of hybrid, lexical, semantic", cli.ErrUsage, m.way.Signals)
+		return fmt.Errorf("%w: --mode %q must be hybrid, lexical or semantic", cli.ErrUsage, m.way.Signals)
 	}
 	switch m.way.Fusion {
 	case retrieval.FusionLinear, retrieval.FusionRank:

@@ -287,7 +287,7 @@ func (a userService) searchAt(ctx context.Context, service, query, mode string, 
 		string(retrieval.SignalsLexical): "quarry/search.lexical", string(retrieval.SignalsSemantic): "quarry/search.semantic",
 	}[mode]
 	if method == "" {
-		return fmt.Errorf("%w: --mode %q is none of hybrid, lexical, semantic, symbols", cli.ErrUsage, mode)
+		return fmt.Errorf("%w: --mode %q must be hybrid, lexical, semantic or symbols", cli.ErrUsage, mode)
 	}
 	ctx, cancel := context.WithTimeout(ctx, a.WaitLimit()+runningWithin)
 	defer cancel()

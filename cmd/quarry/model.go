@@ -247,21 +247,21 @@ func (a *app) deleteLeft(ctx context.Context, m *engines.Models, input *bufio.Re
 	if ok, err := a.confirm(input, yes, fmt.Sprintf(question, catalogue.Gigabytes(bytes))); err != nil || !ok {
 		return 0, err
 	}
-	shared := ""
+	upTo, shared := "", ""
 	for _, l := range left {
 		done, bytes, err := m.RemoveLeftover(ctx, l)
 		if err != nil {
 			return freed, err
 		}
 		if freed += bytes; l.Name != "" {
-			shared = ", but for files that other models share"
+			upTo, shared = "up to ", " (files that other models share stay)"
 		}
 		if !a.JSON {
 			fmt.Fprintln(a.Stdout, done+".")
 		}
 	}
 	if !a.JSON && freed > 0 {
-		fmt.Fprintf(a.Stdout, "%s of disk are free again%s.\n", catalogue.Gigabytes(freed), shared)
+		fmt.Fprintf(a.Stdout, "Freed %s%s of disk space%s.\n", upTo, catalogue.Gigabytes(freed), shared)
 	}
 	return freed, nil
 }
@@ -657,6 +657,6 @@ func (a *app) modelRemove(ctx context.Context, name string, yes bool) error {
 	if a.JSON {
 		return a.PrintJSON(m)
 	}
-	fmt.Fprintf(a.Stdout, "%s is gone, and %s of disk are free again, but for files that other models share.\n", m.Name, catalogue.Gigabytes(m.Bytes))
+	fmt.Fprintf(a.Stdout, "Deleted %s; freed up to %s (files that other models share stay).\n", m.Name, catalogue.Gigabytes(m.Bytes))
 	return nil
 }

@@ -388,14 +388,14 @@ func TestModelCleanSaysWhatItDeletes(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, errs := answering(t, "", "model", "clean", "--yes", "--ollama", fake.URL, "--state-dir", state)
-	if want := "\na:1b-quarry-before is a:1b again.\nDeleted c:quarry-trial.\nDeleted " + part + ".\n2.1 GB of disk are free again, but for files that other models share.\n"; code != 0 || !strings.HasSuffix(out, want) {
+	if want := "\na:1b-quarry-before is a:1b again.\nDeleted c:quarry-trial.\nDeleted " + part + ".\nFreed up to 2.1 GB of disk space (files that other models share stay).\n"; code != 0 || !strings.HasSuffix(out, want) {
 		t.Errorf("exit code %d, without %q: %s%s", code, want, out, errs)
 	}
 	if err := os.WriteFile(part+".part", make([]byte, 3_000_000), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, out, _ = answering(t, "y\n", "model", "clean", "--ollama", fake.URL, "--state-dir", state)
-	if want := "Deleted " + part + ".\n3 MB of disk are free again.\n"; !strings.HasSuffix(out, want) {
+	if want := "Deleted " + part + ".\nFreed 3 MB of disk space.\n"; !strings.HasSuffix(out, want) {
 		t.Errorf("without %q: %s", want, out)
 	}
 }

@@ -245,7 +245,7 @@ func TestCleanLeavesOthersPulls(t *testing.T) {
 	if out := run("", "model", "list"); !strings.Contains(out, strings.TrimSuffix(theirs.Model, ":latest")) {
 		t.Errorf("the user's model has not come: %s", out)
 	}
-	if out := run("y\n", "model", "clean"); !strings.Contains(out, "Delete these 7 bytes, too") || !strings.Contains(out, "Deleted the files of no model in "+blobs+". 7 bytes of disk are free again.") {
+	if out := run("y\n", "model", "clean"); !strings.Contains(out, "Delete these 7 bytes, too") || !strings.Contains(out, "Deleted the files of no model in "+blobs+". Freed 7 bytes of disk space.") {
 		t.Errorf("it says %s", out)
 	}
 	if _, err := os.Stat(given); !errors.Is(err, fs.ErrNotExist) {

@@ -64,7 +64,7 @@ seconds for 10,000 files. It says so on standard error, and Ctrl-C ends it.`,
   quarry search --similar internal/queue/retry.go:20-48 -- -path:internal/queue`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if format != "" && !slices.Contains(formats, format) {
-				return fmt.Errorf("%w: --format %q is none of %s", cli.ErrUsage, format, strings.Join(formats, ", "))
+				return fmt.Errorf("%w: --format %q must be one of %s", cli.ErrUsage, format, strings.Join(formats, ", "))
 			}
 			if format != "" && a.JSON {
 				return fmt.Errorf("%w: --json and --format each write a document of their own; give one", cli.ErrUsage)
@@ -155,7 +155,7 @@ func (a *app) search(ctx context.Context, raw, mode, format string, k, offset in
 	case mode == searchSymbols:
 		req.Query.Mode = retrieval.ModeSymbols
 	default:
-		return fmt.Errorf("%w: --mode %q is none of hybrid, lexical, semantic, symbols", cli.ErrUsage, mode)
+		return fmt.Errorf("%w: --mode %q must be hybrid, lexical, semantic or symbols", cli.ErrUsage, mode)
 	}
 	root, err := a.WorkspaceAround(".")
 	if err != nil {

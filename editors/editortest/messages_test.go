@@ -83,11 +83,11 @@ var plain = map[string]bool{
 	"the server is shut down; only exit may follow":                              true,
 	"the server waits for initialize":                                            true,
 	"there is no refactoring \"shelf.go\"":                                       true,
-	"trace value \"shelf.go\" is none of off, messages, verbose":                 true,
+	"trace value \"shelf.go\" must be off, messages or verbose":                  true,
 	"nothing to embed: the text is blank":                                        true,
 	"the chat template of granite4:micro knows no tools: describe them in words": true, // by the agent itself
 
-	"shelf.go is gone, and shelf.go of disk are free again, but for files that other models share": true,
+	"Deleted shelf.go; freed up to shelf.go (files that other models share stay)": true,
 	"shelf.go": true, // what the system's key store says
 
 	"shelf.go is chosen, but shelf.go":                      true, // which setting is false, and is to be set
@@ -99,8 +99,8 @@ var plain = map[string]bool{
 	"shelf.go. Until then, completions are copied from your open files.": true,
 	"shelf.go. Until then, granite4:micro completes in its place.":       true,
 	"the model failed its trial":                                         true, // how follows
-	"shelf.go found none":                                                true, // in a message that says where to put it
-	"Credential Manager has an empty one":                                true,
+	"shelf.go found no key":                                              true, // in a message that says where to put it
+	"the key in Credential Manager is empty":                             true,
 	"not allowed in this phase of the connection: CAUSE":                 true,
 
 	// To whoever imports a file, in a shell.

@@ -212,7 +212,7 @@ ask.  It also asks before it writes or deletes anything."
            (pcase what
              ("pull" (read-string "Model to pull (empty: the configured one): "))
              ("import" (expand-file-name (read-file-name "GGUF file: " nil nil t)))))))
-  (let ((command (or (cdr (assoc what quarry--model-commands)) (user-error "%s is none of them: choose one of the list" what))))
+  (let ((command (or (cdr (assoc what quarry--model-commands)) (user-error "There is no command %s: choose one from the list" what))))
     (if (or (null argument) (string-empty-p argument))
         (quarry--execute command)
       (quarry--execute command argument))))

@@ -56,7 +56,7 @@ func TestChangeInAnotherTabPage(t *testing.T) {
 	p.waitForEcho("tabpagenr()", "1")
 	p.waitForEcho("&filetype", "diff") // in the change's window quarry is no stranger
 	p.Type(":QuarryRefactor shorter\n")
-	p.WaitForText("quarry: these lines are no code")
+	p.WaitForText("quarry: these lines are not code")
 }
 
 // In a page the commands are what they are in the code, and `q` leaves no error.
@@ -70,7 +70,7 @@ func TestCommandsInAPage(t *testing.T) {
 	p.Type(":%QuarryAsk what is this?\n")
 	p.WaitForText("# what is this?")
 	p.Type(":QuarryRefactor shorter\n")
-	p.WaitForText("quarry: these lines are no code")
+	p.WaitForText("quarry: these lines are not code")
 	p.Type(":QuarryFix\n")
 	p.WaitForText("there is no diagnostic on this line")
 	p.Type(":QuarryModel nothing\n")

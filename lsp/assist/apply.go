@@ -60,7 +60,7 @@ func (s *Service) apply(ctx context.Context, p agent.Proposal) error {
 	case !s.shows(before):
 		return fmt.Errorf("%s differs from the proposal; check it before you save", s.changed(p))
 	case result.Applied:
-		return fmt.Errorf("%s is unchanged, ask again: the editor says otherwise", s.changed(p))
+		return fmt.Errorf("ask again: the editor reported a change, but %s is unchanged", s.changed(p))
 	case result.FailureReason != nil && *result.FailureReason != "":
 		return fmt.Errorf("the editor did not apply the change; ask again (%s)", *result.FailureReason)
 	}

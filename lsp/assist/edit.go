@@ -151,7 +151,7 @@ func restored(ctx context.Context, f changedFile, beside *mask.Beside) ([]agent.
 	end := 0
 	for _, e := range f.Edits {
 		if e.Start < end || e.End < e.Start || e.End > f.base.Len() {
-			return nil, fmt.Errorf("a mistake in quarry, please report it: the edits of %s overlap or leave the text", f.Path)
+			return nil, fmt.Errorf("a bug in quarry, please report it: the edits of %s overlap or lie outside the text", f.Path)
 		}
 		end = e.End
 	}

@@ -208,7 +208,7 @@ func (e *Env) SetLogLevel(name string) error {
 	}
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(name)); err != nil {
-		return fmt.Errorf("%w: --log-level %q is none of debug, info, warn, error", ErrUsage, name)
+		return fmt.Errorf("%w: --log-level %q must be debug, info, warn or error", ErrUsage, name)
 	}
 	e.level.Set(level)
 	return nil

@@ -125,7 +125,7 @@ func (m *Models) leftOf(ctx context.Context, name string) error {
 	if bytes == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s stay: pull again to go on with them, or remove them with `quarry model clean` (%s)", catalogue.Gigabytes(bytes), name)
+	return fmt.Errorf("%s are kept: pull again to resume, or remove them with `quarry model clean` (%s)", catalogue.Gigabytes(bytes), name)
 }
 
 // PausedDownload implements lsp.Core.

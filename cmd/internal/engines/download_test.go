@@ -102,7 +102,7 @@ func TestACancelledDownloadSaysWhatItLeaves(t *testing.T) {
 		if err != nil || len(files) != 1 || files[0].Bytes < 1e6 {
 			t.Fatalf("%+v, %v", files, err)
 		}
-		want := catalogue.Gigabytes(files[0].Bytes) + " stay: pull again to go on with them, or remove them with `quarry model clean` (ours:1m)"
+		want := catalogue.Gigabytes(files[0].Bytes) + " are kept: pull again to resume, or remove them with `quarry model clean` (ours:1m)"
 		if left == nil || left.Error() != want {
 			t.Errorf("it says %v, want %s", left, want)
 		}

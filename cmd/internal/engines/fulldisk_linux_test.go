@@ -42,11 +42,11 @@ func TestFetchOntoAFullDisk(t *testing.T) {
 		if err := os.Symlink("/dev/full", at); err != nil {
 			t.Fatal(err)
 		}
-		want := "make room, the disk is full: `quarry model pull ours:7b"
+		want := "make room, the disk is full: then `quarry model pull ours:7b"
 		if library {
 			want += " --direct"
 		}
-		if said := fetch(); !strings.HasPrefix(said, want+"` goes on then, and what came of ours:7b is kept in "+m.files()+" (") || !strings.Contains(said, "no space left") {
+		if said := fetch(); !strings.HasPrefix(said, want+"` resumes. The downloaded part of ours:7b is kept in "+m.files()+" (") || !strings.Contains(said, "no space left") {
 			t.Error(said)
 		}
 	}

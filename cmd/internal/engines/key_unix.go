@@ -31,7 +31,7 @@ func storedKey(ctx context.Context, host string) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("%s: %w", args[0], err)
 	case key == "":
-		return "", fmt.Errorf("%s found none", args[0])
+		return "", fmt.Errorf("%s found no key", args[0])
 	}
 	return key, nil
 }

@@ -48,7 +48,7 @@ func storedKey(_ context.Context, host string) (string, error) {
 	words := unsafe.Slice((*uint16)(unsafe.Pointer(found.blob)), found.blobSize/2)
 	key := strings.TrimSpace(string(utf16.Decode(words)))
 	if key == "" {
-		return "", fmt.Errorf("Credential Manager has an empty one")
+		return "", fmt.Errorf("the key in Credential Manager is empty")
 	}
 	return key, nil
 }

@@ -279,11 +279,11 @@ func (m *Models) areStill(ctx context.Context, folder string, files []string) er
 	}
 	for _, path := range files {
 		if _, err := os.Stat(path); err == nil && !slices.ContainsFunc(orphans, func(o model.Orphan) bool { return slices.Contains(o.Files, path) }) {
-			return fmt.Errorf("ask again with `quarry model clean`: %s belongs to a model by now, and nothing was deleted", path)
+			return fmt.Errorf("run `quarry model clean` again: %s now belongs to a model. Nothing was deleted", path)
 		}
 	}
 	if !slices.Equal(before, look()) {
-		return fmt.Errorf("wait, somebody fetches what is in %s now: ask again when that has ended, nothing was deleted", folder)
+		return fmt.Errorf("try again later: another program is downloading into %s. Nothing was deleted", folder)
 	}
 	return nil
 }
@@ -292,7 +292,7 @@ func (m *Models) areStill(ctx context.Context, folder string, files []string) er
 // What had a name that means nothing now has it again.
 func (m *Models) RemoveLeftover(ctx context.Context, l Leftover) (done string, freed int64, err error) {
 	if !l.Removable {
-		return "", 0, fmt.Errorf("%s is needed: `%s` tries what came after it", l.Name, l.Resume)
+		return "", 0, fmt.Errorf("%s is still needed: run `%s` to try the version that replaces it", l.Name, l.Resume)
 	}
 	switch {
 	case len(l.Files) > 0:
@@ -300,7 +300,7 @@ func (m *Models) RemoveLeftover(ctx context.Context, l Leftover) (done string, f
 			return "", 0, err
 		}
 		if err := (model.Orphan{Files: l.Files}).Remove(); err != nil {
-			return "", 0, fmt.Errorf("restart Ollama without OLLAMA_NOPRUNE, which deletes them: %w", err)
+			return "", 0, fmt.Errorf("to delete them, restart Ollama without OLLAMA_NOPRUNE: %w", err)
 		}
 		done, freed = fmt.Sprintf("Deleted the files of %s in %s", cmp.Or(l.Of, "no model"), l.Path), l.Bytes
 	case l.Path != "":

@@ -239,7 +239,7 @@ func (m *Models) Fetch(ctx context.Context, name string, direct bool, report Doi
 	case errors.As(err, &room):
 		return fmt.Errorf("make room: %s needs %s more, and the disk of %s has %s left", e.Name, catalogue.Gigabytes(room.Need), room.Dir, catalogue.Gigabytes(room.Left))
 	case model.DiskFull(err):
-		return fmt.Errorf("make room, the disk is full: `%s` goes on then, and what came of %s is kept in %s (%w)", fetching(e), e.Name, dir, err)
+		return fmt.Errorf("make room, the disk is full: then `%s` resumes. The downloaded part of %s is kept in %s (%w)", fetching(e), e.Name, dir, err)
 	case err != nil:
 		return err
 	}
@@ -293,7 +293,7 @@ func (m *Models) claim(name string) (unlock func(), err error) {
 	}
 	lock := flock.New(filepath.Join(m.files(), fmt.Sprintf("%x.import", sha256.Sum256([]byte(strings.ToLower(name))))))
 	if ok, err := lock.TryLock(); err != nil || !ok {
-		return nil, errors.Join(fmt.Errorf("wait, another quarry imports %s: ask again when it has ended", name), err)
+		return nil, errors.Join(fmt.Errorf("try again later: another quarry process is importing %s", name), err)
 	}
 	// Who takes the lock before it is removed may import beside the next one: the library refuses then what was not tried.
 	return func() {
@@ -437,7 +437,7 @@ func choose(name, use string) (key, path string, err error) {
 	}
 	path = settings.UserFilePath()
 	if path == "" {
-		return key, path, errors.New("this system names no folder for settings: set XDG_CONFIG_HOME")
+		return key, path, errors.New("the folder for settings is not known: set XDG_CONFIG_HOME")
 	}
 	return key, path, settings.SetInFile(path, key, name)
 }

@@ -124,7 +124,7 @@ func TestImportsAtOnce(t *testing.T) {
 	}
 	taken := func(string) error { return nil }
 	err := take("tiny:1b", func(string) error {
-		if err := take("Tiny:1B", taken); err == nil || !strings.HasPrefix(err.Error(), "wait, another quarry imports Tiny:1B") {
+		if err := take("Tiny:1B", taken); err == nil || !strings.HasPrefix(err.Error(), "try again later: another quarry process is importing Tiny:1B") {
 			t.Errorf("the same name: %v", err)
 		}
 		return take("other", taken)

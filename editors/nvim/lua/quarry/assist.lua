@@ -93,7 +93,7 @@ function M.refactor(first, last, goal)
   if not client then
     return
   elseif not client.attached_buffers[bufnr] then
-    vim.notify('quarry: these lines are no code; select some in its window', vim.log.levels.INFO)
+    vim.notify('quarry: these lines are not code; select code in its window', vim.log.levels.INFO)
     return
   end
   local argument = arguments(client, bufnr, position(client, bufnr, first - 1, 0), position(client, bufnr, last - 1, math.huge))

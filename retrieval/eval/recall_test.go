@@ -16,12 +16,12 @@ var (
 	recallVectors     = flag.String("vectors", "", "file of vectors that quarry-eval retrieval --vectors made of it")
 )
 
-// TestRecallOfSigns prints which share of the nearest chunks a search by codes finds,
+// TestRecallOfCodes prints which share of the nearest chunks a search by codes finds,
 // over the chunks of all repositories together, as the table of bench/vectors.md, and
 // fails below 99 of 100 of the nearest ten.
 func TestRecallOfCodes(t *testing.T) {
 	if *recallCorpus == "" || *recallVectors == "" {
-		t.Skip("no -corpus and -vectors: go test ./retrieval/eval -run TestRecallOfSigns -v -vectors FILE -corpus DIR -repos FILE -annotations DIR")
+		t.Skip("no -corpus and -vectors: go test ./retrieval/eval -run TestRecallOfCodes -v -vectors FILE -corpus DIR -repos FILE -annotations DIR")
 	}
 	ctx := context.Background()
 	repos, err := Corpus{Repositories: *recallRepos, Annotations: *recallAnnotations, Checkouts: *recallCorpus}.Load(ctx)

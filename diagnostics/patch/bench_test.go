@@ -49,7 +49,7 @@ func BenchmarkPatch(b *testing.B) {
 				b.Fatal(refusal)
 			}
 			for b.Loop() {
-				if _, refusal := place(cut(text), files[0].hunks, maxCompared, 0); refusal != nil {
+				if _, refusal := place(b.Context(), cut(text), files[0].hunks, maxCompared, 0); refusal != nil {
 					b.Fatal(refusal)
 				}
 			}

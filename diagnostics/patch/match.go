@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"context"
 	"regexp"
 	"slices"
 	"strings"
@@ -36,15 +37,37 @@ func (v level) norm(s string) string {
 type text struct {
 	src  *source
 	norm [levels][]string
-	// left is how many comparisons of lines may still be made.
-	left int
-	off  Rule // rules that are not to be used
+	// left is how many comparisons of lines may still be made; below look the context is
+	// looked at again.
+	left, look int
+	ctx        context.Context
+	off        Rule // rules that are not to be used
 }
 
 // maxCompared bounds the comparisons for one file: half a second for a text and a
 // diff made to take for ever, and what twenty hunks that fit nowhere need in
 // 20,000 lines.
 const maxCompared = 50_000_000
+
+// lookEvery is how many comparisons are made between two looks at the context: a millisecond.
+const lookEvery = 1 << 16
+
+// costOfMatch is what it counts to keep a location, in comparisons: a million of them are some 200 MB.
+const costOfMatch = 50
+
+// allow sets how many comparisons may be made from now on.
+func (t *text) allow(most int) { t.left, t.look = most, most }
+
+// spend counts comparisons. Once whoever waits has left, all are spent.
+func (t *text) spend(n int) {
+	if t.left -= n; t.left >= t.look {
+		return
+	}
+	t.look = t.left - lookEvery
+	if t.ctx.Err() != nil {
+		t.left = -1
+	}
+}
 
 func (t *text) spent() bool { return t.left < 0 }
 
@@ -64,6 +87,8 @@ type match struct {
 	body  []bodyLine // as it was tried: outer context may have been dropped
 	at    []int      // by body line: its line in the document from 0, -1 if it has none
 	level level
+	// first and last are the document's lines that the old side spans.
+	first, last int
 	// dropped counts the old lines that were left out above the first one kept.
 	dropped int
 	// rules are those that it needed.
@@ -73,15 +98,8 @@ type match struct {
 // rough says that more than white space was forgiven.
 func (m *match) rough() bool { return m.rules&(SkippedBlanks|Fuzz) != 0 }
 
-// first and last are the document's lines that the old side spans.
-func (m *match) first() int {
-	return m.at[slices.IndexFunc(m.at, func(i int) bool { return i >= 0 })]
-}
-
-func (m *match) last() int { return slices.Max(m.at) }
-
 // stated says that the hunk stands where its header says.
-func (m *match) stated() bool { return m.hunk.line > 0 && m.first()+1 == m.hunk.line+m.dropped }
+func (m *match) stated() bool { return m.hunk.line > 0 && m.first+1 == m.hunk.line+m.dropped }
 
 // trusted says that the hunk was made from this very text, so that its lines are
 // taken as they are.
@@ -117,7 +135,7 @@ func (t *text) find(h *hunk, as variant, v level, skipBlanks bool) []*match {
 	}
 	var found []*match
 	at := make([]int, len(body))
-	t.left -= len(lines)
+	t.spend(len(lines))
 	for p := range lines {
 		if t.spent() {
 			return nil
@@ -125,9 +143,11 @@ func (t *text) find(h *hunk, as variant, v level, skipBlanks bool) []*match {
 		if lines[p] != want[first][0] && lines[p] != want[first][1] {
 			continue
 		}
-		t.left -= len(body)
+		t.spend(len(body))
 		if align(body, want, lines, p, skipBlanks, at) {
-			m := &match{hunk: h, body: body, at: slices.Clone(at), level: v, rules: rules}
+			t.spend(costOfMatch + len(body))
+			m := &match{hunk: h, body: body, at: slices.Clone(at), level: v, rules: rules, last: slices.Max(at)}
+			m.first = at[slices.IndexFunc(at, func(i int) bool { return i >= 0 })]
 			if len(found) < mostMatches || m.stated() {
 				if v < indented || m.indentation(t.src) != nil {
 					found = append(found, m)

@@ -175,7 +175,10 @@ func (t *target) apply(ctx context.Context, f *fileDiff, off Rule) error {
 		return t.fill(ctx, f)
 	}
 	src := cut(t.doc.Text)
-	placed, refusal := place(src, f.hunks, maxCompared, off)
+	placed, refusal := place(ctx, src, f.hunks, maxCompared, off)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if refusal != nil {
 		return t.refuse(refusal)
 	}

@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,14 +11,17 @@ import (
 // several is settled by what is known otherwise: the line its header states, how
 // far the other hunks are from theirs, the function its header names, and that
 // hunks stand in order. What that leaves open is refused, not guessed. most bounds
-// the comparisons of lines; off are the rules that are not to be used.
-func place(src *source, hunks []*hunk, most int, off Rule) ([]*match, *Refusal) {
-	t := &text{src: src, left: most, off: off}
+// the comparisons of lines, and again the steps of settling; off are the rules that are
+// not to be used. What is refused once ctx has ended says nothing of the hunks.
+func place(ctx context.Context, src *source, hunks []*hunk, most int, off Rule) ([]*match, *Refusal) {
+	t := &text{src: src, ctx: ctx, off: off}
+	t.allow(most)
+	tooMany := refuse(TooLarge, "it fits in too many ways to try; change less at a time, with more unchanged lines")
 	var open [][]*match
 	for _, h := range hunks {
 		found, err := t.candidates(h)
 		if t.spent() {
-			return nil, refuse(TooLarge, "it fits in too many ways to try; change less at a time, with more unchanged lines")
+			return nil, tooMany
 		}
 		if err != nil {
 			err.Hunk = h.number
@@ -25,7 +29,10 @@ func place(src *source, hunks []*hunk, most int, off Rule) ([]*match, *Refusal) 
 		}
 		open = append(open, found...)
 	}
-	t.settle(open)
+	t.allow(most)
+	if t.settle(open); t.spent() {
+		return nil, tooMany
+	}
 	placed := make([]*match, len(open))
 	for i, list := range open {
 		if len(list) > 1 {
@@ -34,7 +41,7 @@ func place(src *source, hunks []*hunk, most int, off Rule) ([]*match, *Refusal) 
 			return nil, r
 		}
 		placed[i] = list[0]
-		if i > 0 && placed[i-1].hunk.number == list[0].hunk.number && list[0].first() <= placed[i-1].last() { // parts of one
+		if i > 0 && placed[i-1].hunk.number == list[0].hunk.number && list[0].first <= placed[i-1].last { // parts of one
 			r := refuse(NotFound, "what it has below the lines that are left out stands above them in the document; write one hunk for each place")
 			r.Hunk = list[0].hunk.number
 			return nil, r
@@ -50,7 +57,13 @@ func (t *text) candidates(h *hunk) ([][]*match, *Refusal) {
 		return nil, refuse(Incomplete, "it has no old line to be placed by; write the unchanged lines around the change with a blank in front")
 	}
 	for _, l := range h.body {
-		if l.op == '+' && elides(l) && !slices.Contains(t.at(indented), indented.norm(l.text)) {
+		if l.op != '+' || !elides(l) {
+			continue
+		}
+		if t.spend(len(t.src.lines)); t.spent() {
+			return nil, nil
+		}
+		if !slices.Contains(t.at(indented), indented.norm(l.text)) {
 			return nil, refuse(Elided, "%q stands for lines; write every removed and every added line out", shorten(l.text))
 		}
 	}
@@ -149,9 +162,9 @@ func (t *text) unlessApplied(h *hunk, found []*match) ([][]*match, *Refusal) {
 		}
 	}
 	lines := t.at(trailing)
-	from := m.first()
+	from := m.first
 	if m.body[0].op == '+' && m.body[last].op != '+' {
-		from = m.last() + 1 - len(made)
+		from = m.last + 1 - len(made)
 	}
 	if to := from + len(made); len(made) > old && from >= 0 && to <= len(lines) && slices.Equal(made, lines[from:to]) {
 		return nil, refuse(Applied, "the added lines stand there already; if they are to be there twice, write the unchanged lines on both sides")
@@ -171,7 +184,7 @@ func (t *text) missing(h *hunk) *Refusal {
 	for p := range lines {
 		n := 0
 		for i, l := range h.body {
-			if t.left--; t.spent() {
+			if t.spend(1); t.spent() {
 				return nil
 			}
 			if !l.old() {
@@ -201,25 +214,6 @@ func (t *text) missing(h *hunk) *Refusal {
 	return refuse(NotFound, "at line %d it wants %q, where %s; copy the unchanged and removed lines from the document as they are now", at+1, shorten(bestLine), there)
 }
 
-// bounds are the lines between which the hunk i stands if hunks are in order,
-// going by those whose place is known.
-func bounds(open [][]*match, i int) (low, high int) {
-	high = int(^uint(0) >> 1)
-	for k := i - 1; k >= 0; k-- {
-		if len(open[k]) == 1 {
-			low = open[k][0].last()
-			break
-		}
-	}
-	for k := i + 1; k < len(open); k++ {
-		if len(open[k]) == 1 {
-			high = open[k][0].first()
-			break
-		}
-	}
-	return low, high
-}
-
 // only is the single match that test takes, nil if there is none or several.
 func only(list []*match, test func(m *match) bool) []*match {
 	var taken []*match
@@ -234,55 +228,46 @@ func only(list []*match, test func(m *match) bool) []*match {
 	return taken
 }
 
-// shifted tests whether a match is as far from its stated line as all the hunks
-// whose place is known; none is if those do not agree.
-func (t *text) shifted(open [][]*match) func(m *match) bool {
-	never := func(*match) bool { return false }
-	by, known := 0, false
-	for _, list := range open {
-		if len(list) != 1 || list[0].hunk.line == 0 {
-			continue
-		}
-		d := list[0].first() + 1 - list[0].hunk.line - list[0].dropped
-		if known && d != by {
-			return never
-		}
-		by, known = d, true
-	}
-	if !known {
-		return never
-	}
-	return func(m *match) bool {
-		return m.hunk.line > 0 && m.first()+1-m.hunk.line-m.dropped == by
-	}
-}
+// heading is where a hunk's header says that it stands: the line that it names, -1 if
+// the document has none or several that begin so, and the next one where another declaration
+// begins.
+type heading struct{ at, next int }
 
-// inSection is the first match below the line that the hunk's header names, if the
-// document has that line once and no other declaration begins between the two: a
-// header names the last one above its hunk.
-func (t *text) inSection(list []*match) []*match {
-	want := spaced.norm(list[0].hunk.section)
+// heading looks for the line that a header names.
+func (t *text) heading(named string) *heading {
+	want := spaced.norm(named)
+	h := &heading{-1, len(t.src.lines)}
 	if want == "" {
-		return nil
+		return h
 	}
-	at := -1
+	t.spend(len(t.src.lines))
 	for i, l := range t.at(spaced) {
 		if strings.HasPrefix(l, want) {
-			if at >= 0 {
-				return nil
+			if h.at >= 0 {
+				return &heading{at: -1}
 			}
-			at = i
+			h.at = i
 		}
 	}
-	if at < 0 {
+	for i := h.at + 1; h.at >= 0 && i < len(t.src.lines); i++ {
+		if t.beginsLike(i, h.at) {
+			h.next = i
+			break
+		}
+	}
+	return h
+}
+
+// in is the first match below the heading, if no other declaration begins between
+// the two: a header names the last one above its hunk.
+func (h *heading) in(list []*match) []*match {
+	if h.at < 0 {
 		return nil
 	}
 	for _, m := range list { // in the document's order
-		if m.last() > at {
-			for i := at + 1; i < m.first(); i++ {
-				if t.beginsLike(i, at) {
-					return nil
-				}
+		if m.last > h.at {
+			if m.first > h.next {
+				return nil
 			}
 			return []*match{m}
 		}
@@ -307,7 +292,7 @@ func lineList(list []*match) string {
 			at = append(at, "…")
 			break
 		}
-		at = append(at, fmt.Sprintf("line %d", m.first()+1))
+		at = append(at, fmt.Sprintf("line %d", m.first+1))
 	}
 	return strings.Join(at, ", ")
 }

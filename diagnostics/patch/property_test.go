@@ -312,7 +312,7 @@ func TestTimeIsBounded(t *testing.T) {
 		t.Fatal(refusal)
 	}
 	src := cut(strings.Repeat("a\n", 10_000))
-	if _, refusal = place(src, files[0].hunks, 1_000_000, 0); refusal == nil || refusal.Reason != TooLarge {
+	if _, refusal = place(t.Context(), src, files[0].hunks, 1_000_000, 0); refusal == nil || refusal.Reason != TooLarge {
 		t.Errorf("got %v, want a refusal as too large", refusal)
 	}
 }

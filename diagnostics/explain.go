@@ -35,7 +35,11 @@ func (a *Assistant) Explain(ctx context.Context, p agent.Problem, emit func(text
 		best = answers[0] // the one that the user has read
 	}
 	d := best.common()
-	if n := a.unknownQuoted(ctx, best, e.about); n != "" {
+	n := a.unknownQuoted(ctx, best, e.about)
+	if ctx.Err() != nil {
+		return agent.Explanation{}, ctx.Err()
+	}
+	if n != "" {
 		d.unless(false, "it mentions `%s`, which does not occur in the workspace", n)
 	}
 	return agent.Explanation{

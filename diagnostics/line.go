@@ -59,32 +59,87 @@ type Alike struct {
 	Like []string
 }
 
-// Misspelt is what the name may mean that the problem is about. Nothing is said of a member,
-// whose like would be its siblings, nor where the tool says what is meant.
-func (s promptContext) Misspelt() Alike {
-	const mostAlike, shortest = 3, 4
-	like := func(n, name string) float64 {
-		if n == name || len(n) < shortest {
-			return 0
-		}
-		return patch.Likeness(n, name)
+// mostLikened bounds how many letters are held against letters to find what is alike: a tenth of a
+// second, and what ten names take in a file of 50,000 names of ten letters.
+const mostLikened = 50_000_000
+
+// misspelt is what the name may mean that the problem is about. Nothing is said of a member,
+// whose like would be its siblings, nor where the tool says what is meant, nor in a file whose
+// names are too many or too long to be held against it. The error is that of ctx.
+func (s promptContext) misspelt(ctx context.Context) (Alike, error) {
+	const mostAlike, shortest, alike = 3, 4, .7
+	said, err := namesWithin(ctx, s.Message)
+	if err != nil {
+		return Alike{}, err
 	}
-	said := namesIn(s.Message)
+	isSaid := map[string]bool{}
+	for _, n := range said {
+		isSaid[n] = true
+	}
+	var asked []string
+	times := map[string]int{} // of the names asked, in the document
 	for _, name := range namesIn(s.LineText) {
-		if len(name) < shortest || !slices.Contains(said, name) || strings.Contains(s.LineText, "."+name) || countWord(s.doc.Text, name) != 1 {
+		if len(name) >= shortest && isSaid[name] && !strings.Contains(s.LineText, "."+name) {
+			asked, times[name] = append(asked, name), 0
+		}
+	}
+	if len(asked) == 0 {
+		return Alike{}, nil
+	}
+	n := 0
+	for w := range names(s.doc.Text) {
+		if n++; n%lookEvery == 0 && ctx.Err() != nil {
+			return Alike{}, ctx.Err()
+		}
+		if _, ok := times[w]; ok {
+			times[w]++
+		}
+	}
+	inCode, err := namesWithin(ctx, s.code())
+	if err != nil {
+		return Alike{}, err
+	}
+	left := mostLikened
+	for _, name := range asked {
+		if times[name] != 1 {
 			continue
 		}
-		isLike := func(n string) bool { return like(n, name) >= .7 }
+		like := map[string]float64{}
+		isLike := func(n string) bool {
+			mine, theirs := min(len(n), patch.MostLikened), min(len(name), patch.MostLikened)
+			if n == name || len(n) < shortest || 2*float64(min(mine, theirs)) < alike*float64(mine+theirs) {
+				return false
+			}
+			if left -= mine * theirs; left < 0 {
+				return false
+			}
+			much := patch.Likeness(n, name)
+			if much >= alike {
+				like[n] = much
+			}
+			return much >= alike
+		}
 		if slices.ContainsFunc(said, isLike) {
 			continue
 		}
-		names := slices.DeleteFunc(namesIn(s.code()), func(n string) bool { return !isLike(n) })
-		slices.SortStableFunc(names, func(x, y string) int { return cmp.Compare(like(y, name), like(x, name)) })
-		if len(names) > 0 {
-			return Alike{name, names[:min(len(names), mostAlike)]}
+		var list []string
+		for i, n := range inCode {
+			if i%lookEvery == 0 && ctx.Err() != nil {
+				return Alike{}, ctx.Err()
+			}
+			if isLike(n) {
+				list = append(list, n)
+			}
+		}
+		if left < 0 {
+			return Alike{}, nil
+		}
+		slices.SortStableFunc(list, func(x, y string) int { return cmp.Compare(like[y], like[x]) })
+		if len(list) > 0 {
+			return Alike{name, list[:min(len(list), mostAlike)]}, nil
 		}
 	}
-	return Alike{}
+	return Alike{}, nil
 }
 
 // code is the file without its lines of comment.
@@ -99,16 +154,6 @@ func (s promptContext) code() string {
 	return b.String()
 }
 
-// countWord is how often a name stands in text as a whole word.
-func countWord(text, name string) (n int) {
-	for _, w := range aName().FindAllString(text, -1) {
-		if w == name {
-			n++
-		}
-	}
-	return n
-}
-
 // reasoned is the second answer's form.
 var reasoned = json.RawMessage(`{"type":"object","properties":{"code":{"type":"string"},"reason":{"type":"string"}},"required":["code","reason"]}`)
 
@@ -116,6 +161,10 @@ var reasoned = json.RawMessage(`{"type":"object","properties":{"code":{"type":"s
 func (a *Assistant) fixLine(ctx context.Context, e task) (agent.Proposal, error) {
 	within, cancel := context.WithTimeout(ctx, a.parts.Time)
 	defer cancel()
+	var err error
+	if e.about.Misspelt, err = e.about.misspelt(ctx); err != nil {
+		return agent.Proposal{}, err
+	}
 	patcher := a.patch.For(e.about.doc, nil)
 	var last error
 	for again, ask := range []func(context.Context, promptContext) ([]string, string, error){a.line, a.lineWithReason} {

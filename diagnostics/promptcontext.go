@@ -1,14 +1,15 @@
 package diagnostics
 
 import (
+	"context"
 	"embed"
-	"slices"
+	"iter"
 	"strings"
+	"unicode"
 
 	"quarry/agent"
 	"quarry/agent/prompt"
 	"quarry/index/lang"
-	"quarry/index/pattern"
 	"quarry/index/syntax"
 )
 
@@ -37,6 +38,8 @@ type promptContext struct {
 
 	Severity, Source, Code, Message string
 	Goal                            string
+	// Misspelt is what the problem's name may mean, where a line is asked for.
+	Misspelt Alike
 	// Form is what a fix is to be written as.
 	Form string
 	// TestName is where tests of the file would stand.
@@ -147,11 +150,17 @@ func plain(code string) string {
 
 // Fence is a fence that nothing in the context closes.
 func (s promptContext) Fence() string {
-	fence := "```"
-	for strings.Contains(s.Text, fence) || strings.Contains(s.Head, fence) || strings.Contains(s.Selected, fence) {
-		fence += "`"
+	longest := 2
+	for _, text := range []string{s.Text, s.Head, s.Selected} {
+		run := 0
+		for i := range len(text) {
+			if run++; text[i] != '`' {
+				run = 0
+			}
+			longest = max(longest, run)
+		}
 	}
-	return fence
+	return strings.Repeat("`", longest+1)
 }
 
 // Numbered and NumberedHead are Text and Head with a number before each line, for
@@ -180,15 +189,49 @@ func (e task) messages() []agent.Message {
 	}
 }
 
-var aName = pattern.Lazy(`[\pL_][\pL\pN_]*`)
+// names are those in some code or words, in order: a letter or an underscore, and what follows of
+// letters, digits and underscores.
+func names(text string) iter.Seq[string] {
+	return func(yield func(name string) bool) {
+		begin := -1
+		for i, r := range text {
+			switch isLetter := r == '_' || unicode.IsLetter(r); {
+			case begin < 0 && isLetter:
+				begin = i
+			case begin >= 0 && !isLetter && !unicode.IsNumber(r):
+				if !yield(text[begin:i]) {
+					return
+				}
+				begin = -1
+			}
+		}
+		if begin >= 0 {
+			yield(text[begin:])
+		}
+	}
+}
 
 // namesIn are the names in some code or words, each once, in order.
 func namesIn(text string) []string {
-	var names []string
-	for _, n := range aName().FindAllString(text, -1) {
-		if !slices.Contains(names, n) {
-			names = append(names, n)
+	list, _ := namesWithin(context.Background(), text) // which does not end
+	return list
+}
+
+// namesWithin is namesIn for as long as ctx lasts: a document has a million.
+func namesWithin(ctx context.Context, text string) (list []string, err error) {
+	seen := map[string]bool{}
+	n := 0
+	for name := range names(text) {
+		if n++; n%lookEvery == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if !seen[name] {
+			seen[name] = true
+			list = append(list, name)
 		}
 	}
-	return names
+	return list, nil
 }
+
+// lookEvery is how many names are looked at between two looks at the context.
+const lookEvery = 1 << 12

@@ -255,14 +255,16 @@ func layOver(written, lines []string) (cost float64, pairs []int) {
 	return table[len(table)-1], pairs
 }
 
+// MostLikened is how many bytes of a line are compared.
+const MostLikened = 400
+
 // Likeness is how much of two lines, their indentation aside, is one common subsequence: 0 to 1.
 func Likeness(a, b string) float64 {
-	const most = 400 // bytes of a line that are compared
 	a, b = strings.TrimSpace(a), strings.TrimSpace(b)
 	if a == b {
 		return 1
 	}
-	a, b = a[:min(len(a), most)], b[:min(len(b), most)]
+	a, b = a[:min(len(a), MostLikened)], b[:min(len(b), MostLikened)]
 	row := make([]int, len(b)+1)
 	for i := range len(a) {
 		diagonal := 0

@@ -36,6 +36,10 @@ const (
 	distinct = 10
 )
 
+// mostWritten is how much may take the place of one line, in bytes: three times what an answer of
+// its length has.
+const mostWritten = 16 << 10
+
 // InPlace makes a change of the document of For out of what a model wrote in place of a
 // line; lines are counted from 1. from and to are the first and the last of the lines that
 // it was shown: nothing outside of them changes. No written line means that the line goes.
@@ -49,6 +53,9 @@ func (p *Patcher) InPlace(ctx context.Context, line, from, to int, written []str
 		if elides(bodyLine{op: '+', text: l}) {
 			return Reading{}, t.refuse(refuse(Elided, "%q stands for lines; write them", shorten(l)))
 		}
+	}
+	if size := len(strings.Join(written, "\n")); size > mostWritten {
+		return Reading{}, t.refuse(refuse(TooLarge, "what takes the place of one line has %d KB, %d are read; write that line alone", size>>10, mostWritten>>10))
 	}
 	src := cut(t.doc.Text)
 	if line < 1 || line > len(src.lines) {
@@ -64,7 +71,11 @@ func (p *Patcher) InPlace(ctx context.Context, line, from, to int, written []str
 		return Reading{}, t.refuse(refuse(Elided, "a comment takes the place of code; write the code"))
 	}
 	var first error
-	for _, laid := range shown.ways(written) {
+	ways, err := shown.ways(ctx, written)
+	if err != nil {
+		return Reading{}, err
+	}
+	for _, laid := range ways {
 		t.edits = src.edits(t.doc.Text, change{from: laid.from, to: laid.to, added: laid.lines})
 		if err = t.check(ctx); err == nil {
 			proposal, err := propose([]*target{t})
@@ -121,54 +132,94 @@ func (o overlay) withoutOthers(written []string) []string {
 			stands[text] = i
 		}
 	}
-	for k := 1; k < len(written); k++ {
+	end := 0 // behind the last line that is new
+	for k, l := range written {
+		if _, ok := stands[strings.TrimSpace(l)]; !ok && strings.TrimSpace(l) != "" {
+			end = k + 1
+		}
+	}
+	for k := max(end, 1); k < len(written); k++ {
 		i, ok := stands[strings.TrimSpace(written[k])]
 		if !ok || i == 0 || Likeness(written[k-1], o.lines[i-1]) >= Likeness(written[k-1], o.lines[o.at]) {
 			continue // it is new, or the line before it lies where that stands
 		}
-		if !slices.ContainsFunc(written[k:], func(l string) bool {
-			_, ok := stands[strings.TrimSpace(l)]
-			return !ok && strings.TrimSpace(l) != ""
-		}) {
-			return trimBlank(written[:k])
-		}
+		return trimBlank(written[:k])
 	}
 	return written
 }
 
-// ways are those to lay the written lines, the best first.
-func (o overlay) ways(written []string) []laid {
+// ways are those to lay the written lines, the best first. The error is that of ctx.
+func (o overlay) ways(ctx context.Context, written []string) ([]laid, error) {
 	if len(written) == 0 {
-		return []laid{{from: o.at, to: o.at + 1}}
+		return []laid{{from: o.at, to: o.at + 1}}, nil
 	}
-	var list []laid
 	reach := reach
-	if isCloser(o.lines[o.at]) { // what lacks there stands before it, or at the end of the line above
+	closes := isCloser(o.lines[o.at])
+	if closes { // what lacks there stands before it, or at the end of the line above
 		reach = 1
-		list = append(list, laid{o.at, o.at, o.indented(written, o.at), costOfNew * float64(len(written))})
 	}
-	for from := max(o.from, o.at-reach); from < min(o.to, o.at+reach+1); from++ {
-		for to := from + 1; to <= min(o.to, from+len(written)+spare); to++ {
+	first, end := max(o.from, o.at-reach), min(o.to, o.at+reach+1)
+	likes, err := likenesses(ctx, written, o.lines[first:min(o.to, end+len(written)+spare)])
+	if err != nil {
+		return nil, err
+	}
+	type way struct {
+		laid
+		pairs func() []int
+	}
+	var list []way
+	if closes {
+		list = append(list, way{laid: laid{from: o.at, to: o.at, cost: costOfNew * float64(len(written))}})
+	}
+	for from := first; from < end; from++ {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		most := min(o.to, from+len(written)+spare)
+		over := layOver(written, o.lines[from:most], likes[from-first:])
+		isLike := false // one of the lines so far is like a written one
+		for to := from + 1; to <= most; to++ {
+			isLike = isLike || slices.ContainsFunc(likes[to-1-first], func(much float64) bool { return much >= alike })
 			cost := 0.
 			if from > o.at || to <= o.at {
-				if !o.anyAlike(written, from, to) {
+				if !isLike {
 					continue
 				}
 				cost = costOfFar
 			}
-			more, pairs := layOver(written, o.lines[from:to])
-			list = append(list, laid{from, to, o.outdentedAs(written, pairs, from), cost + more})
+			list = append(list, way{laid{from: from, to: to, cost: cost + over.cost(to-from)}, func() []int { return over.pairs(to - from) }})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b laid) int { return cmp.Compare(a.cost, b.cost) })
-	return list[:min(len(list), mostLaid)]
+	slices.SortStableFunc(list, func(a, b way) int { return cmp.Compare(a.cost, b.cost) })
+	var best []laid
+	for _, w := range list[:min(len(list), mostLaid)] {
+		if w.pairs == nil {
+			w.lines = o.indented(written, w.from)
+		} else {
+			w.lines = o.outdentedAs(written, w.pairs(), w.from)
+		}
+		best = append(best, w.laid)
+	}
+	return best, nil
 }
 
-func (o overlay) anyAlike(written []string, from, to int) bool {
-	return slices.ContainsFunc(o.lines[from:to], func(theirs string) bool {
-		return slices.ContainsFunc(written, func(mine string) bool { return Likeness(mine, theirs) >= alike })
-	})
+// likenesses are, for each of some lines, how much each written one is like it.
+func likenesses(ctx context.Context, written, lines []string) ([][]float64, error) {
+	list := make([][]float64, len(lines))
+	for k, theirs := range lines {
+		list[k] = make([]float64, len(written))
+		for i, mine := range written {
+			if i%lookAtLines == 0 && ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			list[k][i] = Likeness(mine, theirs)
+		}
+	}
+	return list, nil
 }
+
+// lookAtLines is how many lines are compared between two looks at the context.
+const lookAtLines = 16
 
 // indented are lines that come before a closing one, a step deeper than it where the line
 // above does not say.
@@ -204,15 +255,26 @@ func shifted(lines []string, mine, theirs string) []string {
 	return out
 }
 
-// layOver is what it costs to make lines into written ones, and which of the lines each of
-// these replaces, -1 if none.
-func layOver(written, lines []string) (cost float64, pairs []int) {
-	weight := func(line string, cost float64) float64 {
-		if strings.TrimSpace(line) == "" {
-			return costBlank
+// laying is what it costs to make the first of some lines into written ones, and how.
+type laying struct {
+	rows, columns int // of the tables: one more than there are written lines, and lines
+	table         []float64
+	step          []byte
+}
+
+// layOver lays written lines over the first of some others, for each number of these; likes has
+// their likenesses.
+func layOver(written, lines []string, likes [][]float64) *laying {
+	weights := func(lines []string, cost float64) []float64 {
+		list := make([]float64, len(lines))
+		for i, l := range lines {
+			if list[i] = cost; strings.TrimSpace(l) == "" {
+				list[i] = costBlank
+			}
 		}
-		return cost
+		return list
 	}
+	news, losts := weights(written, costOfNew), weights(lines, costOfLost)
 	rows, columns := len(written)+1, len(lines)+1
 	table := make([]float64, rows*columns)
 	step := make([]byte, rows*columns)
@@ -224,24 +286,32 @@ func layOver(written, lines []string) (cost float64, pairs []int) {
 			}
 			best, how := 1e9, byte(0)
 			if i > 0 && k > 0 {
-				best, how = table[here-columns-1]+1-Likeness(written[i-1], lines[k-1]), 'r'
+				best, how = table[here-columns-1]+1-likes[k-1][i-1], 'r'
 			}
 			if i > 0 {
-				if c := table[here-columns] + weight(written[i-1], costOfNew); c < best {
+				if c := table[here-columns] + news[i-1]; c < best {
 					best, how = c, 'n'
 				}
 			}
 			if k > 0 {
-				if c := table[here-1] + weight(lines[k-1], costOfLost); c < best {
+				if c := table[here-1] + losts[k-1]; c < best {
 					best, how = c, 'l'
 				}
 			}
 			table[here], step[here] = best, how
 		}
 	}
-	pairs = make([]int, len(written))
-	for i, k := rows-1, columns-1; i > 0 || k > 0; {
-		switch step[i*columns+k] {
+	return &laying{rows, columns, table, step}
+}
+
+// cost is that of the first n lines.
+func (l *laying) cost(n int) float64 { return l.table[(l.rows-1)*l.columns+n] }
+
+// pairs are which of the first n lines each written one replaces, -1 if none.
+func (l *laying) pairs(n int) []int {
+	pairs := make([]int, l.rows-1)
+	for i, k := l.rows-1, n; i > 0 || k > 0; {
+		switch l.step[i*l.columns+k] {
 		case 'r':
 			i, k = i-1, k-1
 			pairs[i] = k
@@ -252,7 +322,7 @@ func layOver(written, lines []string) (cost float64, pairs []int) {
 			k--
 		}
 	}
-	return table[len(table)-1], pairs
+	return pairs
 }
 
 // MostLikened is how many bytes of a line are compared.

@@ -1,8 +1,10 @@
 package patch
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -92,6 +94,40 @@ func TestInPlaceStaysInPlace(t *testing.T) {
 			t.Fatalf("lines %d to %d of\n%s\nbecame\n%s", from, to, text, after)
 		}
 	})
+}
+
+// What a server writes without end in the place of a line is held against each line about the place
+// once, for as long as somebody waits; more than any answer has is refused.
+func TestInPlaceIsBounded(t *testing.T) {
+	line := func(i int) string { return strings.Repeat(string(rune('a'+i%20))+"bcd", 99) }
+	var lines, long []string
+	for i := range 40 {
+		lines, long = append(lines, line(i)), append(long, line(i+7))
+	}
+	text := strings.Join(lines, "\n") + "\n"
+	m := memory{"a.txt": text}
+	p := New(m).For(agent.Document{Path: memoryRoot + "/a.txt", Text: text}, nil)
+	for name, written := range map[string][]string{"long lines": long[:12], "short lines": slices.Repeat([]string{"a", "b", "c"}, 2000)} {
+		looks := &ends{t.Context(), 1 << 30}
+		if _, err := p.InPlace(looks, 20, 8, 32, written); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		const shown, rest = 25, 300 // lines; looks at what is laid, and by the check of the change
+		all := 1<<30 - looks.left
+		if all < 20 || all > shown*(len(written)/lookAtLines+1)+rest {
+			t.Errorf("%s: %d looks at %d lines", name, all, len(written))
+		}
+		for _, at := range []int{0, 1, all / 2, all - 1} {
+			ctx := &ends{t.Context(), at}
+			if _, err := p.InPlace(ctx, 20, 8, 32, written); !errors.Is(err, context.Canceled) || ctx.left < -8 {
+				t.Errorf("%s, ended at look %d of %d: %v, and %d looks more", name, at, all, err, -ctx.left)
+			}
+		}
+	}
+	var r *Refusal
+	if _, err := p.InPlace(t.Context(), 20, 8, 32, slices.Repeat([]string{"a"}, mostWritten)); !errors.As(err, &r) || r.Reason != TooLarge {
+		t.Errorf("%d lines: %v", mostWritten, err)
+	}
 }
 
 // Likeness is the same both ways, 1 for the same line alone, and 0 without a common letter.

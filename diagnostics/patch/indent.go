@@ -54,14 +54,24 @@ func shift(mine, theirs string) (more, less string) {
 	return "", ""
 }
 
+// mostWidth is how many blanks a tab or a step of them may be worth. A line that stands a thousand
+// blanks in says nothing of steps, and each tab of what is added would be as long.
+const mostWidth = 32
+
 // learn finds what a tab is worth.
 func (in *indentation) learn(mine, theirs string) {
 	tabs := func(s string) int { return strings.Count(s, "\t") }
+	width, isTabs := 0, true
 	switch {
 	case tabs(theirs) > 0 && tabs(mine) == 0 && mine != "":
-		in.width, in.tabs = len(mine)/tabs(theirs), true
+		width = len(mine) / tabs(theirs)
 	case tabs(mine) > 0 && tabs(theirs) == 0 && theirs != "":
-		in.width, in.tabs = len(theirs)/tabs(mine), false
+		width, isTabs = len(theirs)/tabs(mine), false
+	default:
+		return
+	}
+	if width <= mostWidth {
+		in.width, in.tabs = width, isTabs
 	}
 }
 
@@ -128,6 +138,9 @@ func (h habit) adapt(added []string) []string {
 	case h.blanks > 0 && h.tabs == 0 && theirs.tabs > 0 && theirs.blanks == 0:
 		width = h.width
 	default:
+		return added
+	}
+	if width > mostWidth {
 		return added
 	}
 	out := make([]string, len(added))

@@ -194,8 +194,9 @@ type Checked struct {
 var location = pattern.Lazy(`((?:\b[a-zA-Z]:[\\/])?(?:/\[[\pL\pN_.-]+\]|/\([\pL\pN_.-]+\)|[\pL\pN_.@+~$%=\\/\x{F0000}-\x{F00FF}-])+)[:：#][lL]?(-?\d{1,7})(?:(?:[:cC]\d{1,5})?[-‐-―−][lL]?(-?\d{1,7})(?:[:cC]\d{1,5})?|[:cC]\d{1,5}\b)?`)
 
 // address matches a citation in a URI, or in one whose scheme is left out: no file that the
-// model was shown has one. The port of a server is none, since a path stands before the lines.
-var address = pattern.Lazy(`(?://[^\s/()\[\]<>"'` + "`" + `]+\.[^\s/()\[\]<>"'` + "`" + `]*/|[a-zA-Z][a-zA-Z0-9+.-]*:(?://[^\s/()\[\]<>"'` + "`" + `]*/|/[^\s/()\[\]<>"'` + "`" + `]))[^\s()\[\]<>"'` + "`" + `]*?[:：#][lL]?-?\d{1,7}(?:[-‐-―−:][lL]?-?\d{1,7})*`)
+// model was shown has one. A host may be a number in brackets. The port of a server is no lines,
+// since a path stands before those.
+var address = pattern.Lazy(`(?://[^\s/()\[\]<>"'` + "`" + `]+\.[^\s/()\[\]<>"'` + "`" + `]*/|//\[[^\s/()\[\]<>"'` + "`" + `]*\][^\s/()\[\]<>"'` + "`" + `]*/|[a-zA-Z][a-zA-Z0-9+.-]*:(?://[^\s/()\[\]<>"'` + "`" + `]*(?:\[[^\s/()\[\]<>"'` + "`" + `]*\][^\s/()\[\]<>"'` + "`" + `]*)?/|/[^\s/()\[\]<>"'` + "`" + `]))[^\s()\[\]<>"'` + "`" + `]*?[:：#][lL]?-?\d{1,7}(?:[-‐-―−:][lL]?-?\d{1,7})*`)
 
 // link matches a Markdown link or image to an address or to lines, whose words may have brackets in
 // brackets.

@@ -107,6 +107,8 @@ func TestCheck(t *testing.T) {
 		{"![p[q]](http://evil.example/x) and [a[b[c]]d](gone.go:3)", "!p[q] and a[b[c]]d", "", 1},
 		// What is hidden is left for its reader to be shown, but in names.
 		{"a\x00b, c\u200bd and ma\u200bin.go:1-2", "a\\x00b, c\u200bd and main.go:1-2", "main.go:1-2", 0},
+		{"as http://[::1]/main.go:3, https://[fe80::1%25eth0]:8443/main.go:3-4, ftp://u:p@[::ffff:1.2.3.4]/x/main.go#L3, //[::1]/main.go:3 and //[::1]:80/main.go:3 say", " say", "", 5},
+		{"the server at http://[::1]:8080/, as [main.go:3-4](http://[::1]/main.go:3-4) and app/[id]/page.tsx:2", "the server at http://[::1]:8080/, as main.go:3-4 and `app/[id]/page.tsx:2-2`", "main.go:3-4 app/[id]/page.tsx:2-2", 1},
 		{"as //evil.example/b.go:3-4 and //evil.example:443/main.go:3-4 say", " say", "", 2},
 		{"see (//evil/b.go:3) or `//evil.example/x/main.go:3`.", ".", "", 2},
 		{"\\\\evil\\share\\main.go:3-4 says so, //lib/store.py:3 does", " says so, lib/store.py:3-3 does", "lib/store.py:3-3", 1},

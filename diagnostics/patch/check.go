@@ -23,8 +23,9 @@ func (t *target) check(ctx context.Context) error {
 			return t.refuse(refuse(Conflict, "two of its changes touch the same text; write one hunk for both"))
 		}
 	}
+	was := visible.In(t.doc.Text)
 	for _, e := range t.edits {
-		if r, ok := visible.Added(e.New, t.doc.Text); ok {
+		if r, ok := was.Added(e.New); ok {
 			return t.refuse(refuse(Unseen, "it adds %U, which nobody sees; leave it out, or write it as an escape of the language", r))
 		}
 	}

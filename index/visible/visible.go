@@ -6,7 +6,6 @@ package visible
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -67,19 +66,45 @@ func around(text string, i int, r rune) (before, after rune) {
 	return before, after
 }
 
-// Added is the first character of text that is hidden and in none of olds: who accepts
+// Added is Olds.Added of one text.
+func Added(text string, olds ...string) (added rune, ok bool) { return In(olds...).Added(text) }
+
+// Olds are texts that others take the place of. They are read once, and only where one of these
+// has what is hidden.
+type Olds struct {
+	texts []string
+	has   []uint64 // a bit for each character that is in texts
+}
+
+// In makes Olds.
+func In(texts ...string) *Olds { return &Olds{texts: texts} }
+
+// Added is the first character of text that is hidden and in none of the olds: who accepts
 // text would not see it. What joins two letters or signs of a
 // script that is written so, and a form feed, are none.
-func Added(text string, olds ...string) (added rune, ok bool) {
+func (o *Olds) Added(text string) (added rune, ok bool) {
 	for i, r := range text {
 		if !hiddenAt(text, i, r) || r == '\f' || joins(text, i, r) {
 			continue
 		}
-		if !slices.ContainsFunc(olds, func(old string) bool { return strings.ContainsRune(old, r) }) {
+		if !o.contain(r) {
 			return r, true
 		}
 	}
 	return 0, false
+}
+
+func (o *Olds) contain(r rune) bool {
+	if o.has == nil {
+		o.has = make([]uint64, unicode.MaxRune/64+1)
+		for _, text := range o.texts {
+			for _, r := range text {
+				o.has[r/64] |= 1 << (r % 64)
+			}
+		}
+		o.texts = nil
+	}
+	return o.has[r/64]&(1<<(r%64)) != 0
 }
 
 // joins is whether r, at text[i:], is a joiner, or keeps two from joining, between

@@ -75,6 +75,23 @@ func TestAdded(t *testing.T) {
 	}
 }
 
+// Olds are read at the first character that is hidden, and never again: a change has a hundred
+// thousand of them, its file megabytes.
+func TestOldsAreReadOnce(t *testing.T) {
+	o := In("plain", "a\u202eb")
+	if _, ok := o.Added("plain as well"); ok || o.texts == nil {
+		t.Errorf("read for nothing: %v", ok)
+	}
+	for _, text := range []string{strings.Repeat("\u202e", 1000), "\u202ex"} {
+		if r, ok := o.Added(text); ok || o.texts != nil {
+			t.Errorf("%U is new: %v, and %d texts are left to read", r, ok, len(o.texts))
+		}
+	}
+	if r, ok := o.Added("\u202e\u2066"); !ok || r != '\u2066' {
+		t.Errorf("%U, %v", r, ok)
+	}
+}
+
 func TestAddedZeroByte(t *testing.T) {
 	if r, ok := Added("x\x00"); r != 0 || !ok {
 		t.Errorf("Added says %U, %v", r, ok)

@@ -394,10 +394,15 @@ const stem = 4
 // stemOf is how much of a word must be the same.
 func stemOf(word string) string { return word[:max(stem, len(word)*2/3)] }
 
+// askedBytes is how much of a question says what it is about: as much as a small model reads.
+const askedBytes = 16 << 10
+
 // asked are the words of a question or sentence that say what it is about.
 func asked(text string) (words []string) {
-	for _, w := range word().FindAllString(strings.ToLower(text), -1) {
-		if len(w) >= stem && !asking[w] && !slices.Contains(words, w) {
+	seen := map[string]bool{}
+	for _, w := range word().FindAllString(strings.ToLower(text[:min(len(text), askedBytes)]), -1) {
+		if len(w) >= stem && !asking[w] && !seen[w] {
+			seen[w] = true
 			words = append(words, w)
 		}
 	}

@@ -243,3 +243,170 @@ func (sr *search) contains(f uint32, text, lit string) {
 		return
 	}
 }
+
+// A message of three or four words is no longer than what prose has in the same order by chance,
+// and one may begin as a question does. So what decides is where its words stand: in a string of
+// one or a few files, which is where messages come from.
+
+const (
+	// maxSaid is how many files may have a string for it to say that the query is a message: what
+	// more of them have is a phrase.
+	maxSaid = 3
+	// maxVerbatimWords is how long a query is that is looked for as a whole, maxVerbatimFiles how
+	// many files are read for it: those that have all of its sequences of three letters.
+	maxVerbatimWords, maxVerbatimFiles = 24, 12
+	// maxVerbatimPlaces is how many places of a file are looked at.
+	maxVerbatimPlaces = 64
+	// minAsked is how much of a query that begins as a question does begins a string.
+	minAsked = 4
+)
+
+// verbatim are the chunks that have the query in a string, word for word; none if more than
+// maxSaid files do. Tests repeat what the code says and do not count, and prose has no strings.
+func (sr *search) verbatim(ctx context.Context, m *messageQuery) (said []uint32, err error) {
+	words := m.words
+	// What begins as a question is filled in behind its first words: I/O error reading x.
+	asked := m.asks && len(words) > minAsked && countTrue(m.telling[:minAsked]) >= minTelling
+	if len(words) > maxVerbatimWords && !asked || countTrue(m.telling) < 1 || sr.quotesAreConditions() {
+		return nil, nil
+	}
+	if asked {
+		words = words[:minAsked]
+	}
+	pieces := piecesOf(m.text, len(words))
+	unwanted := (classTest | classDoc) &^ sr.query.wanted
+	var files []uint32
+	for k, seg := range sr.snap.segments {
+		for i := range seg.files {
+			f := sr.snap.fileBase[k] + uint32(i)
+			if set := seg.files[i].trigrams; !mayContainAll(set, pieces) || seg.files[i].class&unwanted != 0 || !sr.keeps(f) {
+				continue
+			}
+			if files = append(files, f); len(files) > maxVerbatimFiles {
+				return nil, nil
+			}
+		}
+	}
+	in := 0
+	for _, f := range files {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		lines := saidIn(sr.textOfFile(f), longest(pieces), m.words, asked)
+		if len(lines) == 0 {
+			continue
+		}
+		if in++; in > maxSaid {
+			return nil, nil
+		}
+		for _, line := range lines {
+			if c, ok := sr.snap.chunkAtLine(f, line); ok && sr.keepsChunk(c) && !slices.Contains(said, c) {
+				said = append(said, c)
+			}
+		}
+	}
+	return said, nil
+}
+
+func countTrue(list []bool) (n int) {
+	for _, b := range list {
+		if b {
+			n++
+		}
+	}
+	return n
+}
+
+// piecesOf are the first words of a text in lower case, those with one blank between them in one
+// piece.
+func piecesOf(text string, words int) (pieces []string) {
+	end := 0 // of the last word
+	eachWord(text, func(w string, at int) bool {
+		if n := len(pieces); n > 0 && at-len(w) == end+1 && text[end] == ' ' {
+			pieces[n-1] += " " + w
+		} else {
+			pieces = append(pieces, w)
+		}
+		end = at
+		words--
+		return words > 0
+	})
+	return pieces
+}
+
+func longest(list []string) string {
+	return slices.MaxFunc(list, func(a, b string) int { return len(a) - len(b) })
+}
+
+// saidIn are the lines of a text with a string that has all the words, or with begins that begins
+// with minAsked of them. They are looked for where the piece stands.
+func saidIn(text, piece string, words []string, begins bool) (lines []uint32) {
+	line := 1
+	for range maxVerbatimPlaces {
+		at := indexFold(text, piece)
+		if at < 0 {
+			break
+		}
+		line += strings.Count(text[:at], "\n")
+		start, end := strings.LastIndexByte(text[:at], '\n')+1, len(text)
+		if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
+			end = at + i
+		}
+		if isSaid(text[start:end], words, begins) {
+			lines = append(lines, uint32(line))
+		}
+		text = text[end:]
+	}
+	return lines
+}
+
+func isSaid(line string, words []string, begins bool) (found bool) {
+	if beginsComment(line) {
+		return false
+	}
+	eachString(line, func(s string) bool {
+		var have []string
+		eachWord(s, func(w string, _ int) bool { have = append(have, w); return true })
+		found = begins && len(have) >= minAsked && slices.Equal(have[:minAsked], words[:minAsked])
+		for i := 0; !found && i+len(words) <= len(have); i++ {
+			found = slices.Equal(have[i:i+len(words)], words)
+		}
+		return !found
+	})
+	return found
+}
+
+func beginsComment(line string) bool {
+	line = strings.TrimSpace(line)
+	for _, mark := range []string{"//", "#", "*", "/*", "--", "<!--"} {
+		if strings.HasPrefix(line, mark) {
+			return true
+		}
+	}
+	return false
+}
+
+// eachString calls each for the strings of a line, until it answers false. One that goes on in
+// the next line ends with this one, and what follows a letter is an apostrophe.
+func eachString(line string, each func(s string) bool) {
+	for i := 0; i < len(line); i++ {
+		quote := line[i]
+		if quote != '"' && quote != '`' && (quote != '\'' || i > 0 && isNameByte(line[i-1])) {
+			continue
+		}
+		end := i + 1
+		for end < len(line) && line[end] != quote {
+			if line[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		if end >= len(line) && quote == '\'' {
+			continue
+		}
+		if !each(line[i+1 : min(end, len(line))]) {
+			return
+		}
+		i = end
+	}
+}

@@ -33,6 +33,7 @@ const (
 
 // messageQuery is a query as a message.
 type messageQuery struct {
+	text    string   // the query's, without the places of a stack
 	words   []string // in order, lower case
 	at      map[string][]int
 	idf     []float32
@@ -40,6 +41,8 @@ type messageQuery struct {
 	simple  []bool // the index has the word wherever a text has it
 	total   float32
 	plain   int // how much longer a run must be, without any sign that prose hardly has
+	// asks: it begins as a question does, and only what stands in a string makes it a message.
+	asks bool
 	// pieces are neighbouring words with the one blank between them: a file without any
 	// of them is not read.
 	pieces []string
@@ -53,20 +56,24 @@ func (sr *search) asMessage() (m messageQuery, ok bool) {
 	if sr.query.class != ClassText || sr.req.Signals == SignalsSemantic {
 		return m, false
 	}
+	// Where a frame is says nothing of what is said there.
+	m.text = pythonPlace.ReplaceAllString(sr.req.Query.Text, " ;")
 	var ends []int
-	eachWord(sr.req.Query.Text, func(w string, end int) bool {
+	eachWord(m.text, func(w string, end int) bool {
 		m.words, ends = append(m.words, w), append(ends, end)
 		return len(m.words) < maxMessageWords
 	})
-	if len(m.words) < minQueryWords || asking[m.words[0]] {
+	if len(m.words) < minQueryWords {
+		sr.frames() // of a stack without any message
 		return m, false
 	}
-	if !strings.ContainsAny(sr.req.Query.Text, ":;'\"`([{=<>_/0123456789") {
+	m.asks = asking[m.words[0]]
+	if m.asks || !strings.ContainsAny(sr.req.Query.Text, ":;'\"`([{=<>_/0123456789") {
 		m.plain = 2
 	}
 	n := 2 + m.plain/2
 	for i := n; i <= len(m.words); i++ {
-		if piece := strings.Join(m.words[i-n:i], " "); ends[i-1]-len(piece) >= 0 && strings.EqualFold(piece, sr.req.Query.Text[ends[i-1]-len(piece):ends[i-1]]) {
+		if piece := strings.Join(m.words[i-n:i], " "); ends[i-1]-len(piece) >= 0 && strings.EqualFold(piece, m.text[ends[i-1]-len(piece):ends[i-1]]) {
 			m.pieces = append(m.pieces, piece)
 		}
 	}
@@ -193,7 +200,14 @@ func (sr *search) messages(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	sr.frames()
+	said, err := sr.verbatim(ctx, &m)
+	if err != nil {
+		return err
+	}
+	inner, isStack := uint32(0), false
+	if !m.asks {
+		inner, isStack = sr.frames()
+	}
 	var hits []scored // of all candidates, the best first
 	for i := range sr.sc.candidates {
 		c := &sr.sc.candidates[i]
@@ -201,8 +215,13 @@ func (sr *search) messages(ctx context.Context) error {
 	}
 	sortScored(hits, sr.snap.orderChunks)
 	hits = hits[:min(len(hits), messageChunks)]
+	for _, c := range said { // which need not have the rarest words
+		if !slices.ContainsFunc(hits, func(h scored) bool { return h.doc == c }) {
+			hits = append(hits, scored{doc: c})
+		}
+	}
 	scores, texts := make([]float32, len(hits)), map[uint32]string{}
-	isMessage := false
+	isMessage := len(said) > 0
 	read := func(may func(has func(word int) bool) bool) error {
 		for i, h := range hits {
 			if scores[i] > 0 || !sr.mayRun(&m, h.doc, may) {
@@ -224,17 +243,24 @@ func (sr *search) messages(ctx context.Context) error {
 		return nil
 	}
 	// What cannot make the query a message is read only once something else has.
-	if err := read(m.mayTell); err != nil || !isMessage {
-		return err
+	if !isMessage {
+		if err := read(m.mayTell); err != nil || !isMessage {
+			return err
+		}
 	}
 	if err := read(m.mayScore); err != nil {
 		return err
 	}
 	most := slices.Max(scores)
 	for i, score := range scores {
-		if score > 0 {
-			sr.saysMessage(sr.snap.fileOfChunk(hits[i].doc), hits[i].doc, score/most)
+		if score == 0 {
+			continue
 		}
+		f := sr.snap.fileOfChunk(hits[i].doc)
+		if isStack && f != inner { // what only has its words is not where it happened
+			score *= outerFrame
+		}
+		sr.saysMessage(f, hits[i].doc, score/most)
 	}
 	return nil
 }
@@ -248,9 +274,10 @@ func (sr *search) saysMessage(f, chunk uint32, share float32) {
 	}
 }
 
-// frame is a line of a stack as most languages write it: a file, and a line behind
-// ":", "(" or ", line".
-var frame = regexp.MustCompile(`([\w@./\\-]*[\w-]\.[A-Za-z]{1,5})(?:("? ?, line )|:|\()(\d{1,7})`)
+// frame is a line of a stack as most languages write it: a file, and a line behind ":" or "("
+// (.NET's begins with "line"), or behind ", line" (Python), " on line" (PHP), " line" (Perl) or
+// ": line" (bash, whose scripts may have no ending).
+var frame = regexp.MustCompile(`([\w@./\\-]*[\w-]\.[A-Za-z]{1,5})(?:"?(?: ?,| on|:)? ?\bline |:|\()(\d{1,7})|([\w@./\\-]*/[\w-]+): line (\d{1,7}):`)
 
 const (
 	maxFrames = 32
@@ -258,27 +285,33 @@ const (
 	outerFrame float32 = .7
 )
 
-// frames lets the files of a stack speak, the innermost first.
-func (sr *search) frames() {
-	found := frame.FindAllStringSubmatch(sr.req.Query.Text, maxFrames)
-	if len(found) > 0 && found[0][2] != "" { // Python's innermost frame is the last
-		slices.Reverse(found)
-	}
+// frames lets the files of a stack speak, the innermost first, which readStack has seen to. inner
+// is the file of the innermost frame that lies in the workspace; ok is false if none does, or if
+// there is but one frame, which may be where the line of a log was written.
+func (sr *search) frames() (inner uint32, ok bool) {
 	share := float32(1)
+	found := frame.FindAllStringSubmatch(sr.req.Query.Text, maxFrames)
 	for _, m := range found {
-		line, err := strconv.Atoi(m[3])
+		if m[1] == "" { // a script of bash
+			m[1], m[2] = m[3], m[4]
+		}
+		line, err := strconv.Atoi(m[2])
 		if err != nil {
 			continue
 		}
-		f, ok := sr.fileNamed(strings.ReplaceAll(m[1], `\`, "/"))
-		if !ok {
+		f, known := sr.fileNamed(strings.ReplaceAll(m[1], `\`, "/"))
+		if !known {
 			continue
 		}
-		if chunk, ok := sr.snap.chunkAtLine(f, uint32(line)); ok && sr.keepsChunk(chunk) {
+		if chunk, known := sr.snap.chunkAtLine(f, uint32(line)); known && sr.keepsChunk(chunk) {
+			if share == 1 {
+				inner, ok = f, len(found) > 1
+			}
 			sr.saysMessage(f, chunk, share)
 			share *= outerFrame
 		}
 	}
+	return inner, ok
 }
 
 // fileNamed is the file whose path agrees with most of the end of another machine's
@@ -321,6 +354,9 @@ func (m *messageQuery) mayBeIn(set trigramSet) bool {
 
 // tells answers whether what runsIn found makes the query a message.
 func (m *messageQuery) tells(score float32, long bool) bool {
+	if m.asks {
+		return false
+	}
 	return long || m.plain == 0 && score >= minShare*m.total
 }
 

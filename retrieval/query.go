@@ -43,7 +43,8 @@ const (
 //	mode:docs       all, code, docs, symbols or recent
 //	-path:vendor    any filter but mode and since with a leading minus excludes
 //	re:func \w+Error lines that match a regular expression (RE2), which ends before the next
-//	                filter; a query of /\w+Error/ and filters alone is one, too
+//	                filter, or stands in quotes up to there (re:"a lang:b "); a query of /\w+Error/
+//	                or /\w+error/i and filters alone is one, too
 //	lines:all       every line that has the rest of the query, or matches it, not one a file
 //
 // What else stands beside re: or lines:all stands on the same line, as it is. Filters alone ask for all that they leave. A filter with a value it cannot have is
@@ -117,13 +118,25 @@ var types = []Type{TypeCode, TypeTest, TypeDoc, TypeConfig, TypeMarkup}
 // and what a pasted stack trace says first.
 const maxQuery = 4 << 10
 
-// Clip is the part of a query that is read. It ends at a blank if there is one.
+// Clip is the part of a query that is read. It ends at a blank if there is one. Of a stack
+// it is the message and the innermost frames.
 func Clip(raw string) string {
 	if len(raw) <= maxQuery {
 		return raw
 	}
-	end := maxQuery
-	for end > maxQuery-utf8.UTFMax && !utf8.RuneStart(raw[end]) {
+	if stack, _, ok := readStack(raw, maxQuery); ok {
+		return stack
+	}
+	return clipTo(raw, maxQuery)
+}
+
+// clipTo is what a text of at most size bytes begins with. It ends between words if it can.
+func clipTo(raw string, size int) string {
+	if len(raw) <= size {
+		return raw
+	}
+	end := max(size, 0)
+	for end > max(size-utf8.UTFMax, 0) && !utf8.RuneStart(raw[end]) {
 		end--
 	}
 	raw = raw[:end]
@@ -133,10 +146,27 @@ func Clip(raw string) string {
 	return raw
 }
 
+// clipFront is what a text of more than size bytes ends with, from a line's beginning if it can.
+func clipFront(raw string, size int) string {
+	start := len(raw) - size
+	for start < len(raw) && !utf8.RuneStart(raw[start]) {
+		start++
+	}
+	raw = raw[start:]
+	if i := strings.IndexByte(raw, '\n'); i >= 0 {
+		raw = raw[i+1:]
+	}
+	return raw
+}
+
 // Parse reads a query. now resolves relative times.
 func Parse(raw string, now time.Time) Query {
 	q := Query{Mode: ModeAll}
-	if short := Clip(raw); len(short) < len(raw) {
+	if stack, cut, ok := readStack(raw, maxQuery); ok {
+		if raw = stack; cut {
+			q.say("only the message and the innermost frames of the stack were read")
+		}
+	} else if short := clipTo(raw, maxQuery); len(short) < len(raw) {
 		raw = short
 		q.say(fmt.Sprintf("only the first %d KB of the query were read", maxQuery>>10))
 	}
@@ -151,13 +181,20 @@ func Parse(raw string, now time.Time) Query {
 			}
 			continue
 		}
-		if expr, rest, ok := cutExpression(raw, len(text) == 0, now); ok {
+		expr, rest, note, ok := cutExpression(raw, len(text) == 0, now)
+		if ok {
 			_, err := pattern.Compile(expr)
 			if err == nil {
 				expressions, raw = append(expressions, expr), rest
+				if note != "" {
+					q.say(note)
+				}
 				continue
 			}
-			q.say(fmt.Sprintf("%s is looked for as text: %v", raw[:len(raw)-len(rest)], err))
+			note = fmt.Sprintf("%s is looked for as text: %v", raw[:len(raw)-len(rest)], err)
+		}
+		if note != "" {
+			q.say(note)
 		}
 		word, rest := cutWord(raw)
 		raw = rest
@@ -172,13 +209,14 @@ func Parse(raw string, now time.Time) Query {
 }
 
 // cutExpression splits `re:expression rest` and, where it may be the whole of a query beside
-// filters, `/expression/ rest`.
-func cutExpression(raw string, first bool, now time.Time) (expr, rest string, ok bool) {
+// filters, `/expression/ rest`. A note says how it was read where it may have been meant otherwise.
+func cutExpression(raw string, first bool, now time.Time) (expr, rest, note string, ok bool) {
 	isFilter := func(word string) bool { return (&Query{}).filter(word, now) }
 	if after, ok := strings.CutPrefix(raw, "re:"); ok {
-		if strings.HasPrefix(after, `"`) {
-			expr, rest = cutQuoted(after)
-			return expr, rest, expr != ""
+		quoted, behind, isQuoted := cutWholeQuoted(after)
+		if word, _ := cutWord(behind); isQuoted && (word == "" || isFilter(word) || strings.HasPrefix(word, "re:")) {
+			note = fmt.Sprintf(`re:"%s" is read as the expression between the quotes; re:\"%s" looks for the quotes, too`, quoted, quoted)
+			return quoted, behind, note, true
 		}
 		end := 0
 		for rest = after; rest != "" && !isBlank(after[0]); {
@@ -189,26 +227,72 @@ func cutExpression(raw string, first bool, now time.Time) (expr, rest string, ok
 			end = len(after) - len(behind)
 			rest = strings.TrimLeftFunc(behind, unicode.IsSpace)
 		}
-		return after[:end], after[end:], end > 0
+		if isQuoted {
+			note = fmt.Sprintf(`re:%s is read with its quotes, as more follows them`, after[:end])
+		}
+		return after[:end], after[end:], note, end > 0
 	}
 	if !first || raw[0] != '/' {
-		return "", "", false
+		return "", "", "", false
 	}
-	end := 1
-	for ; end < len(raw) && (raw[end] != '/' || end+1 < len(raw) && !isBlank(raw[end+1])); end++ {
+	end, flags := 1, 0
+	for ; end < len(raw); end++ {
+		if raw[end] == '/' {
+			if flags = flagsBehind(raw, end); flags >= 0 {
+				break
+			}
+		}
 		if raw[end] == '\\' {
 			end++
 		}
 	}
 	if end >= len(raw) || end == 1 {
-		return "", "", false
+		return "", "", "", false
 	}
-	for _, word := range strings.Fields(raw[end+1:]) {
+	for _, word := range strings.Fields(raw[end+1+flags:]) {
 		if !isFilter(word) {
-			return "", "", false
+			return "", "", "", false
 		}
 	}
-	return strings.ReplaceAll(raw[1:end], `\/`, "/"), raw[end+1:], true
+	expr, rest = strings.ReplaceAll(raw[1:end], `\/`, "/"), raw[end+1+flags:]
+	switch given := raw[end+1 : end+1+flags]; {
+	case given == "":
+	case given == "i":
+		expr = "(?i)" + expr
+	default:
+		return "", "", fmt.Sprintf("%s is looked for as text: behind /expression/ stands nothing or i, for letters in any case", raw[:end+1+flags]), false
+	}
+	return expr, rest, "", true
+}
+
+// flagsBehind is how many letters follow the slash that ends an expression, -1 if it does not end
+// there: a path with another slash has no flags.
+func flagsBehind(raw string, slash int) int {
+	n := 0
+	for rest := raw[slash+1:]; n < len(rest) && !isBlank(rest[n]); n++ {
+		if !strings.ContainsRune("gimsuvy", rune(rest[n])) || strings.Contains(strings.ReplaceAll(raw[1:slash], `\/`, ""), "/") {
+			return -1
+		}
+	}
+	return n
+}
+
+// cutWholeQuoted splits `"expression" rest`, where the quote that it begins with has its partner
+// before a blank or the end, and no other quote stands between but one behind a backslash.
+func cutWholeQuoted(raw string) (quoted, rest string, ok bool) {
+	if !strings.HasPrefix(raw, `"`) {
+		return "", "", false
+	}
+	for i := 1; i < len(raw); i++ {
+		switch raw[i] {
+		case '\\':
+			i++
+		case '"':
+			rest = raw[i+1:]
+			return raw[1:i], strings.TrimLeftFunc(rest, unicode.IsSpace), i > 1 && (rest == "" || isBlank(rest[0]))
+		}
+	}
+	return "", "", false
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }

@@ -59,7 +59,22 @@ func TestParseLines(t *testing.T) {
 	}{
 		{raw: `re:func \w+Error lang:go`, matches: "func newError(", doesNot: "func New("},
 		{raw: `lang:go re:func \w+Error`, matches: "func newError(", doesNot: "func New("},
-		{raw: `re:"two  blanks" x`, matches: "two  blanks, X", doesNot: "two  blanks"},
+		{raw: `re:"two  blanks " lang:go`, matches: "two  blanks X", doesNot: "two  blanks", note: "between the quotes"},
+		{raw: `re:" a lang:go"`, matches: "is a lang:go", doesNot: "a lang:go", note: `re:\" a lang:go"`},
+		{raw: `re:"say \"hi\""`, matches: `say "hi"`, doesNot: "say hi", note: "between the quotes"},
+		{raw: `re:"runtime"`, matches: "runtime", doesNot: "run", note: `re:\"runtime"`},
+		{raw: `re:\"runtime"`, matches: `"runtime"`, doesNot: "runtime"},
+		{raw: `re:"one" re:"two"`, matches: "two, one", doesNot: "one", note: "between the quotes"},
+		{raw: `re:"error":\s*\d+`, matches: `{"error":  17}`, doesNot: "error"},
+		{raw: `re:"github.com/\w+`, matches: `import "github.com/quarry`, doesNot: "github.com/quarry"},
+		{raw: `re:"[^"]*%v"`, matches: `"is %v"`, doesNot: "is %v"},
+		{raw: `re:"name":\s*"\w+"`, matches: `"name": "x"`, doesNot: `name: x`},
+		{raw: `re:"two  blanks" x`, matches: `"two  blanks" x`, doesNot: "two  blanks x", note: "is read with its quotes"},
+		{raw: `re:"two" "more"`, matches: `"two" "more"`, doesNot: "two more", note: "is read with its quotes"},
+		{raw: `/error/i lang:go`, matches: "newERROR(", doesNot: "err"},
+		{raw: `/a\/b/i`, matches: "A/B", doesNot: "ab"},
+		{raw: `/x/gi`, text: "/x/gi", note: "/x/gi is looked for as text: behind /expression/ stands nothing or i"},
+		{raw: `/usr/lib/i`, text: "/usr/lib/i"},
 		{raw: `/a\/b/ path:x`, matches: "a/b", doesNot: "a b"},
 		{raw: `/usr/lib/`, matches: "in /usr/lib now", doesNot: "/usr/bin"},
 		{raw: `lines:all Retry budget`, all: true, matches: "the Retry budget", doesNot: "the retry budget"},
@@ -303,7 +318,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("Parse(%q) differs between calls", raw)
 		}
 		for _, p := range q.Phrases {
-			if !strings.Contains(raw, p) {
+			if _, _, ok := readStack(raw, maxQuery); !ok && !strings.Contains(raw, p) {
 				t.Fatalf("phrase %q is not in %q", p, raw)
 			}
 		}

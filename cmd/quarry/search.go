@@ -35,7 +35,10 @@ A query is free text with optional filters:
   type:code|test|doc|config|markup  since:3d  mode:code|docs|symbols|recent  -path:vendor
 
 re:func \w+Error (up to the next filter), or /func \w+Error/ alone, finds the lines of
-indexed files that match a regular expression (RE2), and says what was not searched.
+indexed files that match a regular expression (RE2), and says what was not searched;
+/error/i takes letters in any case. In quotes from its beginning to its end, re:" a", an
+expression may have blanks there and what looks like a filter; re:"error":\s*\d+ is taken
+as it stands.
 lines:all shows every line that matches, or has the text, instead of one a file.
 
 Within the workspace, what is below the current folder is ranked higher; path:

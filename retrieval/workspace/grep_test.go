@@ -70,7 +70,9 @@ func randomExpressions(r *rand.Rand, n int, files map[string]string) (list []str
 	}
 	for len(list) < n {
 		a, b := regexp.QuoteMeta(piece()), regexp.QuoteMeta(piece())
-		switch r.IntN(8) {
+		switch r.IntN(10) {
+		case 8, 9: // a string and what is around it
+			list = append(list, `"`+[]string{a, `[^"]*` + a, `\w+": `, `[^"]*", "` + b, `[^"]*"`, `.*"\)`}[r.IntN(6)])
 		case 0:
 			list = append(list, a)
 		case 1:
@@ -95,10 +97,33 @@ func randomExpressions(r *rand.Rand, n int, files map[string]string) (list []str
 	return list
 }
 
-// isPlain answers whether a text is ASCII and can stand in quotes.
+// isPlain answers whether a text is ASCII.
 func isPlain(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return r > 126 || r < ' ' || r == '"' }) < 0
+	return strings.IndexFunc(s, func(r rune) bool { return r > 126 || r < ' ' }) < 0
 }
+
+// asked are the ways to ask for an expression: in quotes, and as it stands where nothing of it
+// could be meant otherwise, as a blank at its ends or a filter.
+func asked(expr string) []string {
+	quoted := []byte(`re:"`)
+	for i := 0; i < len(expr); i++ {
+		if expr[i] == '"' {
+			quoted = append(quoted, '\\')
+		}
+		quoted = append(quoted, expr[i])
+		if expr[i] == '\\' {
+			i++ // what it goes with is the next one
+			quoted = append(quoted, expr[i])
+		}
+	}
+	ways := []string{string(append(quoted, '"'))}
+	if q := retrieval.Parse(expr, time.Now()); expr == strings.TrimSpace(expr) && !q.Narrows() && !q.AllLines && !wholeQuoted.MatchString(expr) {
+		ways = append(ways, "re:"+expr)
+	}
+	return ways
+}
+
+var wholeQuoted = regexp.MustCompile(`^"[^"]+"$`)
 
 // 300 expressions find every line of the indexed files that a plain scan finds, and that ripgrep
 // finds where there is one.
@@ -124,9 +149,10 @@ func TestLinesAreComplete(t *testing.T) {
 			}
 		}
 		found += len(want)
-		got := w.lines(`lines:all re:"`+expr+`"`, 2000)
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %d lines, a scan finds %d", expr, len(got), len(want))
+		for _, query := range asked(expr) {
+			if got := w.lines("lines:all "+query, 2000); !slices.Equal(got, want) {
+				t.Errorf("%s: %d lines, a scan finds %d", query, len(got), len(want))
+			}
 		}
 		if ripgrep == "" {
 			continue
@@ -135,9 +161,12 @@ func TestLinesAreComplete(t *testing.T) {
 		if code, ok := err.(*exec.ExitError); err != nil && (!ok || code.ExitCode() != 1) {
 			t.Fatalf("rg %s: %v", expr, err)
 		}
-		if n := strings.Count(string(out), "\n"); n != len(got) {
-			t.Errorf("%s: %d lines, ripgrep finds %d", expr, len(got), n)
+		if n := strings.Count(string(out), "\n"); n != len(want) {
+			t.Errorf("%s: %d lines, ripgrep finds %d", expr, len(want), n)
 		}
+	}
+	if asked(`"a`)[1] != `re:"a` || len(asked(`"a"`)) != 1 {
+		t.Error("no expression that begins with a quote is asked as it stands")
 	}
 	if found < 500 {
 		t.Errorf("only %d lines were found: the test shows little", found)
@@ -163,7 +192,7 @@ func TestSearchOfLines(t *testing.T) {
 		`re:"Harvest\(n" lang:go`:           {"barn/harvest.go:4: func Harvest(n int) int {"},
 		`lines:all harvest lang:markdown`:   {"notes.md:1: When to Harvest", "notes.md:2: harvest late"},
 		`lines:all "Harvest" path:notes.md`: {"notes.md:1: When to Harvest"},
-		`lines:all re:"Harvest" "return"`:   {"barn/harvest.go:5: \treturn Harvest(n - 1)"},
+		`lines:all "return" re:"Harvest"`:   {"barn/harvest.go:5: \treturn Harvest(n - 1)"},
 		`re:Harvest`: {"barn/harvest.go:3: // Harvest collects.", // code comes before what helps it
 			"barn/harvest_test.go:3: func TestHarvest() { Harvest(1) }", "notes.md:1: When to Harvest"},
 	} {

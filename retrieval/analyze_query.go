@@ -362,25 +362,41 @@ const (
 	TopicStart   Topic = "start"   // where do I start
 	TopicEntry   Topic = "entry"   // what is the entry point
 	TopicTests   Topic = "tests"   // how do I run the tests
-	TopicBuild   Topic = "build"   // how do I build it, how is it run
+	TopicBuild   Topic = "build"   // how do I build it
+	TopicRun     Topic = "run"     // how do I run it
 	TopicNeeds   Topic = "needs"   // what does it depend on
 )
 
-// projectWords name a project as a whole.
-var projectWords = setOf("project", "repo", "repository", "codebase", "app", "application", "program", "tool", "library", "software", "workspace", "source", "sources", "code", "this", "it")
+var (
+	// wholeNouns name nothing but a project as a whole, projectWords also what may be meant
+	// so.
+	wholeNouns   = setOf("project", "repo", "repository", "codebase")
+	projectNouns = setOf("project", "repo", "repository", "codebase", "app", "application", "program", "tool", "library", "software", "workspace")
+	projectWords = setOf("project", "repo", "repository", "codebase", "app", "application", "program", "tool", "library", "software", "workspace", "source", "sources", "code", "this", "it")
+	// anyOf before such a noun means one of many, and not this one: how do I run a program.
+	anyOf = setOf("a", "an", "any", "another", "each", "every", "no", "some", "other")
+	// requests begin what asks for a topic without a question word.
+	requests = setOf("explain", "give", "describe", "show", "tell", "summarize", "summarise", "outline")
+	// topicFillers are said with topics and are of none.
+	topicFillers = setOf("main", "major", "overall", "key", "brief", "short", "quick", "high", "level", "high-level", "together", "fit", "hang", "describe", "summarize", "summarise", "outline", "help",
+		"read", "reading", "first", "look", "begin", "up", "new", "there", "getting", "run", "running", "locally", "machine", "scratch", "properly", "correctly")
+)
 
-// topicWords are what each topic is asked for by. A word may be of several: a question that
-// has words of tests asks for those, and not for how else things are run.
+// topicWords are what each topic is asked for by.
 var topicWords = map[Topic]map[string]bool{
 	TopicPurpose: setOf("about", "purpose", "overview", "summary", "readme", "introduction"),
 	TopicLayout: setOf("laid", "layout", "structure", "structured", "organized", "organised", "organization", "organisation", "folder", "folders", "directory", "directories",
 		"architecture", "modules", "components", "packages"),
-	TopicStart: setOf("start", "starting", "begin", "read", "reading", "first", "look", "newcomer"),
-	TopicEntry: setOf("entry", "entrypoint", "entrypoints", "point", "points", "main"),
-	TopicTests: setOf("test", "tests", "tested", "testing", "suite", "unit", "run", "runs", "running", "execute"),
-	TopicBuild: setOf("build", "built", "building", "compile", "compiled", "install", "installed", "run", "runs", "running", "set", "setup", "locally"),
-	TopicNeeds: setOf("dependency", "dependencies", "depend", "depends", "need", "needs", "require", "requires", "libraries"),
+	TopicStart: setOf("start", "starting", "started", "newcomer", "onboard", "onboarding", "quickstart"),
+	TopicEntry: setOf("entry", "entrypoint", "entrypoints", "point", "points"),
+	TopicTests: setOf("test", "tests", "tested", "testing", "suite", "unit"),
+	TopicBuild: setOf("build", "built", "building", "compile", "compiled", "compiling", "install", "installed", "installing", "set", "setup", "setting"),
+	TopicRun:   setOf("launch", "launched", "execute", "executed", "executing"),
+	TopicNeeds: setOf("dependency", "dependencies", "depend", "depends", "need", "needs", "require", "requires", "required", "requirements", "prerequisites", "libraries"),
 }
+
+// topicsInOrder are all topics, in the order in which a word is looked for.
+var topicsInOrder = []Topic{TopicPurpose, TopicLayout, TopicStart, TopicEntry, TopicTests, TopicBuild, TopicRun, TopicNeeds}
 
 // Topics are what a query asks of the project as a whole, in the order of its words; nil for any
 // other query. Such a query is prose, and has no word that could be of anything in the project;
@@ -390,47 +406,112 @@ func (q *Query) Topics(names ...string) []Topic {
 		return nil
 	}
 	words := strings.Fields(strings.ToLower(q.Text))
+	named := false
 	for i, w := range words {
 		words[i] = strings.TrimSuffix(strings.TrimFunc(w, notWord), "'s")
 		if slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, words[i]) }) {
-			words[i] = "it"
+			words[i], named = "software", true
 		}
 	}
+	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
 	if len(words) < 2 {
 		return nil
 	}
 	var topics []Topic
-	ofProject := false // or of whoever asks
-	asks := slices.Contains(words, "i") || slices.Contains(words, "we")
-	for _, w := range words {
-		ofTopic := asks && (w == "command" || w == "commands")
-		for _, t := range []Topic{TopicPurpose, TopicLayout, TopicStart, TopicEntry, TopicTests, TopicBuild, TopicNeeds} {
+	add := func(t Topic) {
+		if !slices.Contains(topics, t) {
+			topics = append(topics, t)
+		}
+	}
+	for i, w := range words {
+		known := projectWords[w] || stopWords[w] || topicFillers[w] || w == "command" || w == "commands"
+		for _, t := range topicsInOrder {
 			if topicWords[t][w] {
-				ofTopic = true
-				if !slices.Contains(topics, t) {
-					topics = append(topics, t)
-				}
+				known = true
+				add(t)
 			}
 		}
-		if !ofTopic && !projectWords[w] && !stopWords[w] {
+		if !known || i > 0 && projectNouns[w] && anyOf[words[i-1]] {
 			return nil
 		}
-		ofProject = ofProject || projectWords[w] || w == "i" || w == "we"
 	}
-	has := func(list ...string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })
+	asked := question{words: words, named: named}
+	return asked.of(topics)
+}
+
+// question is a query all of whose words may be of a question about a whole project.
+type question struct {
+	words []string
+	// named: the project is called by its name.
+	named bool
+}
+
+func (q question) has(list ...string) bool {
+	return slices.ContainsFunc(q.words, func(w string) bool { return slices.Contains(list, w) })
+}
+
+func (q question) any(set map[string]bool) bool {
+	return slices.ContainsFunc(q.words, func(w string) bool { return set[w] })
+}
+
+// byAsker answers whether somebody asks what to do: how do I, where to.
+func (q question) byAsker() bool {
+	return q.has("i", "we", "you", "one", "newcomer") || asking[q.words[0]] && q.words[1] == "to"
+}
+
+// of are the topics of the question, given those its words are of by themselves; nil if it asks
+// for something in the project.
+func (q question) of(topics []Topic) []Topic {
+	has := func(t Topic) bool { return slices.Contains(topics, t) }
+	first := q.words[0]
+	ofProject := q.any(projectWords) || q.byAsker()
+	// Words that are of a topic only beside others.
+	runs := q.has("run", "running", "execute", "executed", "executing", "locally")
+	if q.byAsker() && q.has("read", "reading", "first", "look", "begin") && !has(TopicTests) && !has(TopicBuild) && !runs || q.has("begin") && q.any(projectNouns) {
+		topics = append(slices.DeleteFunc(topics, func(t Topic) bool { return t == TopicStart }), TopicStart)
 	}
-	other := TopicTests // run is of both
-	if has("test", "tests", "tested", "testing", "suite") {
-		other = TopicBuild
+	switch {
+	case has(TopicTests): // how else it is run is not asked
+		topics = slices.DeleteFunc(topics, func(t Topic) bool { return t == TopicRun || t == TopicBuild })
+	case runs && !has(TopicRun):
+		topics = append(topics, TopicRun)
+	case first == "how" && q.byAsker() && q.has("start") && q.any(projectWords): // how do I start it
+		topics = append(slices.DeleteFunc(topics, func(t Topic) bool { return t == TopicStart }), TopicRun)
 	}
-	topics = slices.DeleteFunc(topics, func(t Topic) bool { return t == other })
-	runsTests := slices.Contains([]string{"run", "running", "execute"}, words[0]) && slices.Equal(topics, []Topic{TopicTests})
-	if !ofProject && !runsTests && (!asking[words[0]] || len(topics) > 1) {
+	if len(topics) == 0 {
+		return q.ofWhole()
+	}
+	if q.has("does") && !q.any(wholeNouns) && slices.ContainsFunc(topics, func(t Topic) bool { return t == TopicTests || t == TopicBuild || t == TopicRun }) {
+		return nil // how does it run the tests: of what tests others
+	}
+	runsTests := slices.Contains([]string{"run", "running", "execute"}, first) && slices.Equal(topics, []Topic{TopicTests})
+	requested := requests[first] && len(topics) == 1 && (has(TopicPurpose) || has(TopicLayout))
+	gettingStarted := first == "getting" && slices.Equal(topics, []Topic{TopicStart})
+	if !ofProject && !runsTests && !requested && !gettingStarted && (!asking[first] || len(topics) > 1) {
 		return nil // how are packages built: of a program that does so
 	}
-	if len(topics) == 0 && words[0] == "what" && has("this", "it", "project", "repo", "repository", "codebase", "app", "application", "program", "tool", "library") && has("is", "does", "do", "for") {
-		topics = []Topic{TopicPurpose} // what is this, what does it do
-	}
 	return topics
+}
+
+// ofWhole are the topics of a question that has a word of none.
+func (q question) ofWhole() []Topic {
+	about := q.any(projectNouns)
+	switch first := q.words[0]; {
+	case q.has("entry", "main") && asking[first] && !q.any(projectWords) && !q.byAsker():
+		return []Topic{TopicEntry} // where is main
+	case first == "what" && (about || q.has("this", "it")) && q.has("is", "does", "do", "for"):
+		return []Topic{TopicPurpose} // what is this, what does it do
+	case first == "how" && about && q.has("work", "works", "working", "together"), requests[first] && about:
+		return []Topic{TopicPurpose, TopicLayout} // how does this project work, explain this codebase
+	}
+	return nil
+}
+
+// HasWords answers whether the text has a word that a search can go by, and not only those of
+// which any question is made.
+func (q *Query) HasWords() bool {
+	return slices.ContainsFunc(strings.Fields(strings.ToLower(q.Text)), func(w string) bool {
+		w = strings.TrimSuffix(strings.TrimFunc(w, notWord), "'s")
+		return w != "" && !stopWords[w]
+	})
 }

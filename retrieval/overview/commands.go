@@ -18,18 +18,15 @@ import (
 // doing are the words of a command that does what a topic asks for, the plainest first.
 var doing = map[retrieval.Topic][]string{
 	retrieval.TopicTests: {"test", "tests", "check", "unittest", "rspec", "pytest", "tox", "spec", "jest", "vitest", "ctest"},
-	retrieval.TopicBuild: {"build", "compile", "all", "install", "package", "assemble", "run", "start", "dev", "setup", "dist"},
+	retrieval.TopicBuild: {"build", "compile", "all", "install", "package", "assemble", "setup", "dist"},
+	retrieval.TopicRun:   {"run", "start", "serve", "dev", "server", "up", "watch"},
 }
 
 var commandWord = regexp.MustCompile(`[A-Za-z]+`)
 
 // step is the text of a command that continuous integration runs; it says so behind it.
 func step(command string, of retrieval.Topic) string {
-	does := "builds it"
-	if of == retrieval.TopicTests {
-		does = "runs the tests"
-	}
-	return fmt.Sprintf("`%s` %s, as a step of continuous integration", oneLine(command), does)
+	return fmt.Sprintf("`%s` %s, as a step of continuous integration", oneLine(command), does[of])
 }
 
 // rank says how plainly a command does what a topic asks for, 0 most; ok is false if it does
@@ -39,22 +36,28 @@ func rank(t retrieval.Topic, c Note) (r int, ok bool) {
 	command, said, _ := strings.Cut(command, "`")
 	fields := strings.Fields(command)
 	tests := strings.Contains(strings.ToLower(c.Text), "test")
-	if len(fields) == 0 || t == retrieval.TopicBuild && tests {
+	if len(fields) == 0 || t != retrieval.TopicTests && tests {
 		return 0, false
+	}
+	if len(fields) > 2 && fields[0] == "npm" { // npm run is how each of its scripts is named
+		command = strings.Join(fields[2:], " ")
 	}
 	last := strings.ToLower(fields[len(fields)-1])
 	at := slices.Index(doing[t], last)
 	switch inside := slices.ContainsFunc(commandWord.FindAllString(strings.ToLower(command), -1), func(w string) bool { return slices.Contains(doing[t], w) }); {
 	case strings.Contains(said, "as a step"):
-		return 50, strings.Contains(said, "builds it") == (t == retrieval.TopicBuild)
+		return 50, strings.Contains(said, does[t])
 	case strings.Contains(said, "as usual"):
-		return 70, t == retrieval.TopicTests
+		return 70, strings.Contains(said, does[t])
 	case at >= 0:
 		return at, true
 	default:
 		return 60, inside || t == retrieval.TopicTests && tests
 	}
 }
+
+// does is what the text of a command says of one that does what a topic asks for.
+var does = map[retrieval.Topic]string{retrieval.TopicTests: runsTests, retrieval.TopicBuild: buildsIt, retrieval.TopicRun: runsIt}
 
 // commandsFor are the commands that do what a topic asks for, the plainest first.
 func commandsFor(t retrieval.Topic, o *Overview) (list []Note) {
@@ -148,8 +151,11 @@ func stepOf(t retrieval.Topic, lines []string) (line int, command string) {
 
 // sectionWords are what the heading of a README's section for a topic has.
 var sectionWords = map[retrieval.Topic]*regexp.Regexp{
-	retrieval.TopicTests: regexp.MustCompile(`(?i)\b(?:tests?|testing|unit tests|test suite)\b`),
-	retrieval.TopicBuild: regexp.MustCompile(`(?i)\b(?:build(?:ing)?|compil(?:e|ing|ation)|install(?:ation|ing)?|getting started|quick ?start|running|set ?up|from source)\b`),
+	retrieval.TopicTests:  regexp.MustCompile(`(?i)\b(?:tests?|testing|unit tests|test suite)\b`),
+	retrieval.TopicBuild:  regexp.MustCompile(`(?i)\b(?:build(?:ing)?|compil(?:e|ing|ation)|install(?:ation|ing)?|getting started|quick ?start|running|set ?up|from source)\b`),
+	retrieval.TopicRun:    regexp.MustCompile(`(?i)\b(?:usage|running|run|start(?:ing)?|getting started|quick ?start|how to use|using)\b`),
+	retrieval.TopicStart:  regexp.MustCompile(`(?i)\b(?:getting started|quick ?start|usage|install(?:ation|ing)?|set ?up|examples?|how to use|using)\b`),
+	retrieval.TopicLayout: regexp.MustCompile(`(?i)\b(?:architecture|structure|layout|organi[sz]ation|design|how it works|components|overview)\b`),
 }
 
 var (

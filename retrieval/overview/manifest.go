@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/index/lang"
 	"quarry/retrieval"
 	"quarry/retrieval/workspace"
 )
@@ -23,9 +24,12 @@ type kind struct {
 	heading, sections *regexp.Regexp
 	// needs has the name of something needed as its first group.
 	needs *regexp.Regexp
-	// test is what runs the tests where there is such a file and some are there, "" if that
-	// is not known.
-	test string
+	// test is what runs the tests where there is such a file and some are there, build what
+	// builds where code is there, and run what runs it; "" if that is not known.
+	test, build, run string
+	// describes has the description of the package as its first group, which may be empty where
+	// that begins on the next line.
+	describes *regexp.Regexp
 }
 
 var (
@@ -33,23 +37,47 @@ var (
 	tomlKey     = regexp.MustCompile(`^"?([A-Za-z0-9_][\w.-]*)"?\s*=`)
 )
 
+var (
+	tomlDescription = regexp.MustCompile(`^description\s*=\s*(["'].*)$`)
+	yamlDescription = regexp.MustCompile(`^description:\s*(.*)$`)
+	codeDescription = regexp.MustCompile(`^description\s*[=:]?\s*["'](.+?)["'],?$`)
+	xmlDescription  = regexp.MustCompile(`(?i)^<description>(.*)$`)
+	// A gem's has quotes of Ruby's own.
+	gemDescription = regexp.MustCompile(`\.(?:summary|description)\s*=\s*(?:%[qQ]?[{(\[|<])?(.+?)[})\]|>]?$`)
+)
+
 var kinds = []kind{
-	{"go.mod", regexp.MustCompile(`^(?:require|replace|exclude|retract|tool|module|go|toolchain)\b`), regexp.MustCompile(`^require\b`),
-		regexp.MustCompile(`^(?:require\s+)?([\w.-]+\.[\w.-]+(?:/[^\s]+)*)\s+v\d[^/]*$`), "go test ./..."},
-	{"cargo.toml", tomlHeading, regexp.MustCompile(`dependencies\]`), tomlKey, "cargo test"},
-	{"pyproject.toml", regexp.MustCompile(`^(?:\[|\]|(?:dependencies|name|version|description|readme|license|license-files|authors|maintainers|keywords|classifiers|requires-python|dynamic|urls|scripts)\s*=)`), regexp.MustCompile(`^(?:dependencies\s*=|\[tool\.poetry\..*dependencies\])`),
-		regexp.MustCompile(`^(?:dependencies\s*=\s*\[\s*)?["']?([A-Za-z0-9_][\w.-]*)(?:\[[^\]]*\])?\s*(?:[<>=!~;]|["']\s*[,\]]|=)`), "pytest"},
-	{"requirements*.txt", nil, nil, regexp.MustCompile(`^([A-Za-z0-9_][\w.-]*)`), "pytest"},
-	{"gemfile", nil, nil, regexp.MustCompile(`^gem\s+["']([^"']+)`), ""},
-	{"build.gradle*", nil, nil, regexp.MustCompile(`^(?:implementation|api|compileOnly|runtimeOnly|testImplementation|kapt|annotationProcessor)\b[\s(]*["']([^"':]+:[^"':]+)`), ""},
-	{"pom.xml", regexp.MustCompile(`^</?(?:dependency|plugin|parent|build)>`), regexp.MustCompile(`^<dependency>`), regexp.MustCompile(`^<artifactId>([^<]+)`), "mvn test"},
-	{"*.csproj", nil, nil, regexp.MustCompile(`^<PackageReference\s+Include="([^"]+)`), "dotnet test"},
-	{"mix.exs", nil, nil, regexp.MustCompile(`^\{:(\w+),`), "mix test"},
-	{"package.swift", nil, nil, regexp.MustCompile(`^\.package\(.*url:\s*"([^"]+)`), "swift test"},
-	{"cmakelists.txt", nil, nil, regexp.MustCompile(`(?i)^find_package\(\s*(\w+)`), ""},
-	{"package.json", nil, nil, nil, ""},  // read as JSON
-	{"composer.json", nil, nil, nil, ""}, // likewise
-	{"makefile", nil, nil, nil, ""},      // has commands alone
+	{name: "go.mod", heading: regexp.MustCompile(`^(?:require|replace|exclude|retract|tool|module|go|toolchain)\b`), sections: regexp.MustCompile(`^require\b`),
+		needs: regexp.MustCompile(`^(?:require\s+)?([\w.-]+\.[\w.-]+(?:/[^\s]+)*)\s+v\d[^/]*$`), test: "go test ./...", build: "go build ./..."},
+	{name: "cargo.toml", heading: tomlHeading, sections: regexp.MustCompile(`dependencies\]`), needs: tomlKey, test: "cargo test", build: "cargo build", describes: tomlDescription},
+	{name: "pyproject.toml", heading: regexp.MustCompile(`^(?:\[|\]|(?:dependencies|name|version|description|readme|license|license-files|authors|maintainers|keywords|classifiers|requires-python|dynamic|urls|scripts)\s*=)`), sections: regexp.MustCompile(`^(?:dependencies\s*=|\[tool\.poetry\..*dependencies\])`),
+		needs: regexp.MustCompile(`^(?:dependencies\s*=\s*\[\s*)?["']?([A-Za-z0-9_][\w.-]*)(?:\[[^\]]*\])?\s*(?:[<>=!~;]|["']\s*[,\]]|=)`), test: "pytest", build: "pip install .", describes: tomlDescription},
+	{name: "setup.py", test: "pytest", build: "pip install .", describes: codeDescription},
+	{name: "setup.cfg", describes: regexp.MustCompile(`^description\s*=\s*(.+)$`)},
+	{name: "pkg-info", describes: regexp.MustCompile(`^Summary:\s*(.+)$`)},
+	{name: "metadata", describes: regexp.MustCompile(`^Summary:\s*(.+)$`)},
+	{name: "requirements*.txt", needs: regexp.MustCompile(`^([A-Za-z0-9_][\w.-]*)`), test: "pytest"},
+	{name: "gemfile", needs: regexp.MustCompile(`^gem\s+["']([^"']+)`), build: "bundle install"},
+	{name: "*.gemspec", describes: gemDescription},
+	{name: "build.gradle*", needs: regexp.MustCompile(`^(?:implementation|api|compileOnly|runtimeOnly|testImplementation|kapt|annotationProcessor)\b[\s(]*["']([^"':]+:[^"':]+)`), test: "gradle test", build: "gradle build", describes: codeDescription},
+	{name: "pom.xml", heading: regexp.MustCompile(`^</?(?:dependency|plugin|parent|build)>`), sections: regexp.MustCompile(`^<dependency>`), needs: regexp.MustCompile(`^<artifactId>([^<]+)`), test: "mvn test", build: "mvn package", describes: xmlDescription},
+	{name: "*.csproj", needs: regexp.MustCompile(`^<PackageReference\s+Include="([^"]+)`), test: "dotnet test", build: "dotnet build", describes: xmlDescription},
+	{name: "mix.exs", needs: regexp.MustCompile(`^\{:(\w+),`), test: "mix test", build: "mix compile", describes: codeDescription},
+	{name: "package.swift", needs: regexp.MustCompile(`^\.package\(.*url:\s*"([^"]+)`), test: "swift test", build: "swift build"},
+	{name: "cmakelists.txt", needs: regexp.MustCompile(`(?i)^find_package\(\s*(\w+)`), build: "cmake -S . -B build && cmake --build build", describes: regexp.MustCompile(`\bDESCRIPTION\s+"(.+?)"`)},
+	{name: "meson.build", test: "meson test -C build", build: "meson setup build && ninja -C build"},
+	{name: "*.cabal", build: "cabal build", test: "cabal test", describes: regexp.MustCompile(`(?i)^synopsis:\s*(.+)$`)},
+	{name: "package.yaml", describes: regexp.MustCompile(`^synopsis:\s*(.+)$`)},
+	{name: "stack.yaml", build: "stack build", test: "stack test"},
+	{name: "dune-project", build: "dune build", test: "dune test", describes: regexp.MustCompile(`^\(synopsis\s+"?(.+?)"?\)`)},
+	{name: "build.zig", build: "zig build", test: "zig build test"},
+	{name: "pubspec.yaml", build: "dart pub get", test: "dart test", describes: yamlDescription},
+	{name: "dockerfile", build: "docker build ."},
+	{name: "docker-compose.y*ml", run: "docker compose up"},
+	{name: "compose.y*ml", run: "docker compose up"},
+	{name: "package.json"},  // read as JSON
+	{name: "composer.json"}, // likewise
+	{name: "makefile"},      // has commands alone
 }
 
 // kindOf is the kind of a manifest, nil for any other file.
@@ -83,6 +111,7 @@ func (m *maker) manifests(files []workspace.File) error {
 		}
 		k := kindOf(f.Name)
 		lines := strings.Split(text, "\n")
+		m.describe(k, f.Name, lines)
 		switch k.name {
 		case "package.json", "composer.json":
 			m.script(f.Name, text, lines)
@@ -108,7 +137,7 @@ func (m *maker) need(k *kind, name string, lines []string) {
 		if k.heading != nil && k.heading.MatchString(line) {
 			inside = k.sections.MatchString(line)
 		}
-		if !inside || strings.HasSuffix(line, "// indirect") || strings.HasPrefix(line, "#") {
+		if k.needs == nil || !inside || strings.HasSuffix(line, "// indirect") || strings.HasPrefix(line, "#") {
 			continue
 		}
 		// The list's own key reads like a need of it.
@@ -120,9 +149,64 @@ func (m *maker) need(k *kind, name string, lines []string) {
 	if found.Needs != nil {
 		m.Manifests = append(m.Manifests, found)
 	}
-	if k.test != "" && m.tests(path.Dir(name)) {
-		m.Commands = append(m.Commands, Note{Place{name, 1, len(lines)}, inFolder(path.Dir(name), k.test) + " runs the tests, as usual where there is such a file"})
+	m.usual(k, name, lines)
+}
+
+// usual notes how such a package is tested, built and run where nothing says otherwise. Only
+// the first of a kind says how it is built: there may be one in every folder.
+func (m *maker) usual(k *kind, name string, lines []string) {
+	dir := path.Dir(name)
+	add := func(command, does string) {
+		tool, rest, _ := strings.Cut(command, " ")
+		if wrapper := wrappers[tool]; wrapper != "" && m.isThere(path.Join(dir, wrapper)) {
+			command = "./" + wrapper + " " + rest
+		}
+		m.Commands = append(m.Commands, Note{Place{name, 1, len(lines)}, inFolder(dir, command) + " " + does + ", as usual where there is such a file"})
 	}
+	if k.test != "" && m.tests(dir) {
+		add(k.test, runsTests)
+	}
+	if m.built[k.name] || !m.hasCode(dir) {
+		return
+	}
+	if k.build != "" {
+		add(k.build, buildsIt)
+	}
+	if k.name == "cargo.toml" && m.isThere(path.Join(dir, "src/main.rs")) {
+		add("cargo run", runsIt)
+	}
+	if k.run != "" {
+		add(k.run, runsIt)
+	}
+	m.built[k.name] = true
+}
+
+// What a command does, as its text says.
+const (
+	runsTests = "runs the tests"
+	buildsIt  = "builds it"
+	runsIt    = "runs it"
+)
+
+// wrappers are the scripts that build tools put into a repository, by the tool.
+var wrappers = map[string]string{"gradle": "gradlew", "mvn": "mvnw"}
+
+func (m *maker) isThere(name string) bool {
+	return slices.ContainsFunc(m.byDir[path.Dir(name)], func(f workspace.File) bool { return f.Name == name })
+}
+
+// hasCode answers whether code lies below a folder: a manifest that went along with an archive
+// builds nothing.
+func (m *maker) hasCode(dir string) bool {
+	for at, files := range m.byDir {
+		if dir != "." && at != dir && !strings.HasPrefix(at, dir+"/") {
+			continue
+		}
+		if slices.ContainsFunc(files, func(f workspace.File) bool { return isCode(lang.Detect(f.Name, nil)) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // tests answers whether files below a folder test.
@@ -148,7 +232,7 @@ func (m *maker) script(name, text string, lines []string) {
 		Require                                         map[string]any
 		RequireDev                                      map[string]any `json:"require-dev"`
 		Scripts                                         map[string]any
-		Main, Module                                    string
+		Main, Module, Description                       string
 		Bin                                             any
 	}
 	if json.Unmarshal([]byte(text), &p) != nil {
@@ -176,7 +260,11 @@ func (m *maker) script(name, text string, lines []string) {
 		}
 		m.Manifests = append(m.Manifests, found)
 	}
-	for _, s := range []string{"start", "dev", "build", "test", "lint"} {
+	if said := oneLine(p.Description); said != "" {
+		at := lineOf("description", "")
+		m.described = append(m.described, Note{Place{name, at, at}, said})
+	}
+	for _, s := range []string{"start", "dev", "serve", "build", "test", "lint"} {
 		if command, ok := p.Scripts[s].(string); ok {
 			at := lineOf(s, "scripts")
 			m.Commands = append(m.Commands, Note{Place{name, at, at}, inFolder(path.Dir(name), "npm run "+s) + " runs " + oneLine(command)})

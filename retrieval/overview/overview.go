@@ -93,8 +93,9 @@ type Overview struct {
 	// TestFiles is how many files test, TestFolders where they are.
 	TestFiles   int
 	TestFolders []Count
-	// Documents are pieces of prose, the README left out.
+	// Documents are pieces of prose, the README left out; prose are all of them near the top.
 	Documents []string
+	prose     []string
 	// LeftOut counts what is not indexed, by reason.
 	LeftOut map[string]int
 	// Missing is what the index did not know yet, nil if nothing.
@@ -109,7 +110,10 @@ const (
 	maxUsed      = 40
 	maxEntries   = 30
 	maxDocuments = 20
-	maxManifests = 20
+	// maxGuideDepth is how many folders above a document that is found by its name: docs/ in
+	// one folder of several.
+	maxGuideDepth = 2
+	maxManifests  = 20
 	// maxPurposes is how many folders' own words are looked up: each is a file that is
 	// parsed.
 	maxPurposes = 40
@@ -141,7 +145,7 @@ func describe(ctx context.Context, src Source, folder string, late func() bool) 
 	if err != nil {
 		return nil, err
 	}
-	m := maker{Overview: &Overview{Folder: strings.TrimSuffix(folder, "/"), Files: len(files), Missing: missing}, ctx: ctx, src: src, late: late, prefix: prefix, byDir: map[string][]workspace.File{}}
+	m := maker{Overview: &Overview{Folder: strings.TrimSuffix(folder, "/"), Files: len(files), Missing: missing}, ctx: ctx, src: src, late: late, prefix: prefix, byDir: map[string][]workspace.File{}, built: map[string]bool{}}
 	for _, f := range files {
 		m.byDir[path.Dir(f.Name)] = append(m.byDir[path.Dir(f.Name)], f)
 	}
@@ -173,6 +177,10 @@ type maker struct {
 	late   func() bool
 	prefix string
 	byDir  map[string][]workspace.File
+	// described are what manifests say of their packages, those near the root first.
+	described []Note
+	// built are the kinds of manifests that said how they are built.
+	built map[string]bool
 }
 
 var errLate = errors.New("there is no time left to read it")
@@ -211,6 +219,11 @@ func (m *maker) count(files []workspace.File) {
 	m.Languages, m.TestFolders = counted(languages), counted(tests)
 	// Those near the root come first: they are about all of it.
 	slices.SortStableFunc(m.Documents, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
+	for _, d := range m.Documents {
+		if strings.Count(strings.TrimPrefix(d, m.prefix), "/") <= maxGuideDepth {
+			m.prose = append(m.prose, d)
+		}
+	}
 	m.Documents = m.Documents[:min(maxDocuments, len(m.Documents))]
 }
 
@@ -292,14 +305,6 @@ func (m *maker) folders(files []workspace.File) {
 	slices.SortFunc(m.Folders, func(a, b Folder) int { return cmp.Compare(a.Path, b.Path) })
 }
 
-// purposes are what the top says it is for: the README, or the files that speak for it.
-func (m *maker) purposes() (list []Note) {
-	if n := m.purposeOf(cmp.Or(m.Folder, ".")); n.Text != "" {
-		list = append(list, n)
-	}
-	return list
-}
-
 // speaking are the files that speak for their folder, the best first; a file named like the
 // folder is one, too.
 var speaking = []string{"doc", "__init__", "mod", "lib", "index", "main", "package-info", "package"}
@@ -316,12 +321,14 @@ func (m *maker) purposeOf(dir string) Note {
 		switch t, _ := retrieval.TypeOf(f.Name); {
 		case isReadme(f.Name):
 			r = 0
-		case t != retrieval.TypeCode:
+		case t != retrieval.TypeCode || !isCode(lang.Detect(f.Name, nil)):
 			continue
 		case stem == strings.ToLower(path.Base(dir)):
 			r = 1
+		case r == 0 && path.Ext(base) != ".go":
+			continue
 		case r == 0:
-			r = len(speaking) + 1 // any other file, the first of them
+			r = len(speaking) + 1 // any file of a package may speak for it, the first of them
 		}
 		if r < rank {
 			best, rank = f, r
@@ -352,7 +359,7 @@ func headOf(name, text string) Note {
 	defer tree.Close()
 	doc := tree.Analyze().Doc
 	opening, _, _ := syntax.Opening(doc)
-	if opening == "" {
+	if opening == "" || strings.HasPrefix(opening, "@") { // or it only names itself: @module Doc
 		return Note{}
 	}
 	// Where it stands: the first line that has its beginning.
@@ -421,8 +428,11 @@ func (m *maker) declarations() error {
 // and the name is that of no other. Where a program begins is noted.
 func (m *maker) isUsed(u *used) bool {
 	sig := u.snap.Signature(u.id)
-	function := sig.Kind == syntax.KindFunction || sig.Kind == syntax.KindMethod
+	// A method begins a program where it stands for no object.
+	function := sig.Kind == syntax.KindFunction || sig.Kind == syntax.KindMethod && strings.Contains(u.snap.SignatureText(u.id), "static")
 	switch {
+	case ownAnnotations[sig.Name]:
+		return false
 	case function && (sig.Name == "main" || sig.Name == "Main") && isTemplate(u.name):
 		return false
 	case function && (sig.Name == "main" || sig.Name == "Main"):
@@ -434,5 +444,8 @@ func (m *maker) isUsed(u *used) bool {
 	u.files = u.snap.UsedBy(sig.Name)
 	return u.files > 1 && len(u.snap.DeclarationsOf(sig.Name)) == 1
 }
+
+// ownAnnotations are Java's own, which are no uses of what has such a name here.
+var ownAnnotations = map[string]bool{"Override": true, "Deprecated": true, "FunctionalInterface": true, "SuppressWarnings": true, "SafeVarargs": true}
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

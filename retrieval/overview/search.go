@@ -36,6 +36,9 @@ func Answer(ctx context.Context, w *workspace.Workspace, topics []retrieval.Topi
 			if !slices.Contains(topics, retrieval.TopicPurpose) {
 				why = "describes the whole"
 			}
+			if !isReadme(n.Path) { // which shows it
+				why += ": " + short(n.Text)
+			}
 			a.add(n.Place, why)
 		}
 	}
@@ -46,12 +49,18 @@ func Answer(ctx context.Context, w *workspace.Workspace, topics []retrieval.Topi
 	if !direct {
 		describe()
 	}
+	unsaid := false // how it is done
 	for _, t := range topics {
 		switch t {
 		case retrieval.TopicPurpose:
+			if len(a.list) == 0 { // the code alone can tell
+				a.used(o, "nothing says what this is for; ")
+			}
 			a.say(languagesOf(o))
 			a.say(foldersOf(o))
 		case retrieval.TopicLayout:
+			a.guide(t, o)
+			a.section(t, o)
 			a.say(foldersOf(o))
 			n := 0
 			for _, f := range o.Folders {
@@ -60,18 +69,20 @@ func Answer(ctx context.Context, w *workspace.Workspace, topics []retrieval.Topi
 					a.add(f.Purpose.Place, fmt.Sprintf("%s/ (%d files): %s", f.Path, f.Files, short(f.Purpose.Text)))
 				}
 			}
+			if n < maxAnswerUsed { // what else is known of the parts
+				a.used(o, "")
+			}
 		case retrieval.TopicStart, retrieval.TopicEntry:
-			for _, e := range o.Entries[:min(maxAnswerEntries, len(o.Entries))] {
-				a.add(e.Place, "a program or package begins here: "+short(e.Text))
+			a.guide(t, o)
+			a.section(t, o)
+			a.entries(o)
+			if t == retrieval.TopicStart {
+				a.used(o, "")
 			}
-			if t == retrieval.TopicEntry {
-				break
-			}
-			for _, d := range o.Used[:min(maxAnswerUsed, len(o.Used))] {
-				a.add(d.Place, fmt.Sprintf("%s is used in %d files", d.Name, d.UsedBy))
-			}
-		case retrieval.TopicTests, retrieval.TopicBuild:
-			for i, c := range commandsFor(t, o) {
+		case retrieval.TopicTests, retrieval.TopicBuild, retrieval.TopicRun:
+			before := len(a.list)
+			commands := commandsFor(t, o)
+			for i, c := range commands {
 				if i == 1 {
 					a.section(t, o)
 				}
@@ -80,6 +91,11 @@ func Answer(ctx context.Context, w *workspace.Workspace, topics []retrieval.Topi
 				}
 			}
 			a.section(t, o)
+			a.guide(t, o)
+			if t == retrieval.TopicRun {
+				a.entries(o)
+			}
+			unsaid = unsaid || len(commands) == 0 && len(a.list) == before
 			if t == retrieval.TopicTests && len(o.TestFolders) > 0 {
 				a.say("tests: " + countsOf(o.TestFolders, "/"))
 			}
@@ -92,7 +108,31 @@ func Answer(ctx context.Context, w *workspace.Workspace, topics []retrieval.Topi
 	if direct {
 		describe()
 	}
+	if unsaid {
+		a.say("no command for that was found")
+	}
 	return a.list, ctx.Err()
+}
+
+// entries adds where programs and packages begin.
+func (a *answerer) entries(o *Overview) {
+	for _, e := range o.Entries[:min(maxAnswerEntries, len(o.Entries))] {
+		a.add(e.Place, "a program or package begins here: "+short(e.Text))
+	}
+}
+
+// used adds the declarations that most files use.
+func (a *answerer) used(o *Overview, before string) {
+	for _, d := range o.Used[:min(maxAnswerUsed, len(o.Used))] {
+		a.add(d.Place, fmt.Sprintf("%s%s is used in %d files", before, d.Name, d.UsedBy))
+	}
+}
+
+// guide adds the document that is about a topic by its name.
+func (a *answerer) guide(t retrieval.Topic, o *Overview) {
+	if p, ok := o.guide(t); ok {
+		a.add(p, "a document by this name")
+	}
 }
 
 // section adds what the README has under a heading about a topic.

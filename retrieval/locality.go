@@ -16,6 +16,9 @@ const (
 	// Files opened or edited longer ago count less: each is this much of the
 	// one before.
 	recentDecay = .85
+	// besideNear is how much of the smaller counts where a file is near and was edited lately:
+	// in one package all files are near, and only this tells them apart.
+	besideNear = .5
 )
 
 // localities fills sigLocality for candidates when the caller gave a position.
@@ -50,9 +53,25 @@ func (sr *search) localities() {
 			near(nearOpen*decayed(k), "open in the editor")
 		}
 		if k := slices.Index(at.Recent, p); k >= 0 {
-			near(nearRecent*decayed(k), "recently edited or viewed")
+			c.recently(nearRecent * decayed(k))
 		}
 	}
+}
+
+// recently adds that a file was edited or viewed to how near it is. Nothing is nearer than the
+// current file.
+func (c *candidate) recently(v float32) {
+	const why = "recently edited or viewed"
+	near := &c.signals[sigLocality]
+	switch {
+	case *near == 0:
+		c.locality = why
+	case v > *near:
+		c.locality = why + ", " + c.locality
+	default:
+		c.locality += ", " + why
+	}
+	*near = min(nearSame, max(*near, v)+besideNear*min(*near, v))
 }
 
 func decayed(k int) float32 {

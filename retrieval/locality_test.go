@@ -3,6 +3,7 @@ package retrieval
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -20,11 +21,12 @@ func TestLocalityByPlace(t *testing.T) {
 		sr.localities()
 		return float64(sr.sc.candidates[0].signals[sigLocality])
 	}
-	at := &Position{Path: "here/a.go", Open: open, Recent: []string{"recent0/a.go", "recent1/a.go", "recent2/a.go"}}
+	at := &Position{Path: "here/a.go", Open: open, Recent: []string{"recent0/a.go", "recent1/a.go", "recent2/a.go", "here/lately.go", "open3/a.go", "here/a.go"}}
 	for p, want := range map[string]float64{
 		"here/a.go": 1, "here/b.go": .5, "there/a.go": 0,
 		"open0/a.go": .7, "open1/a.go": .7 * decay, "open5/a.go": .7 * math.Pow(decay, 5),
 		"recent0/a.go": .5, "recent1/a.go": .5 * decay, "recent2/a.go": .5 * decay * decay,
+		"here/lately.go": .5 + .25*math.Pow(decay, 3), "open3/a.go": .7*math.Pow(decay, 3) + .25*math.Pow(decay, 4),
 	} {
 		if got := near(at, p); math.Abs(got-want) > 1e-5 {
 			t.Errorf("%s is near by %.4f, want %.4f", p, got, want)
@@ -43,5 +45,27 @@ func TestOpenFilesComeFirst(t *testing.T) {
 	a := search1(t, ix, Request{At: &Position{Open: []string{"d/retry.go", "c/retry.go"}}}, "ask again with retry")
 	if got := pathsOf(a); len(got) != 4 || got[0] != "d/retry.go" || got[1] != "c/retry.go" {
 		t.Errorf("found %q, want the file opened last first, then the other open one", got)
+	}
+}
+
+// Of files that are as near as each other the one edited lately comes first, in one package too, and
+// where one works in it stays first.
+func TestRecencyCountsBesideNearness(t *testing.T) {
+	ix := New(Options{})
+	var docs []Document
+	for _, name := range []string{"a", "b", "c", "d"} {
+		docs = append(docs, document("pier/"+name+".go", "package pier\n\n// Retry"+name+" asks again.\nfunc Retry"+name+"() {}\n"))
+	}
+	ix.Apply(changesOf(docs))
+	at := &Position{Path: "pier/d.go", Recent: []string{"pier/c.go", "pier/b.go", "pier/d.go"}}
+	a := search1(t, ix, Request{At: at}, "ask again")
+	if got := pathsOf(a); len(got) != 4 || got[0] != "pier/d.go" || got[1] != "pier/c.go" || got[2] != "pier/b.go" {
+		t.Errorf("found %q, want the current file and those edited lately in their order", got)
+	}
+	if why := strings.Join(a.Results[1].Reasons, "; "); !strings.Contains(why, "in the folder of the current file, recently edited or viewed") {
+		t.Errorf("%s: %s", a.Results[1].Path, why)
+	}
+	if why := strings.Join(a.Results[0].Reasons, "; "); a.Results[0].Score > 1 {
+		t.Errorf("%.3f: %s", a.Results[0].Score, why)
 	}
 }

@@ -27,6 +27,8 @@ type graph struct {
 	keep any
 	// old has the nodes of versions that are kept beside their successors.
 	old bitset
+	// twins has those that are compiled from other files.
+	twins bitset
 }
 
 type edge struct {
@@ -57,7 +59,7 @@ func nodesOf(s *Snapshot) (g *graph, files []*file) {
 	for n, f := range files {
 		g.paths[n] = f.path
 	}
-	g.old = oldVersions(files)
+	g.old, g.twins = oldVersions(files), compiledTwins(s, g)
 	return g, files
 }
 

@@ -27,7 +27,7 @@ const (
 	classStyle   // style sheets
 	classMarkup  // pages and pictures as text
 	classWrapper // scripts that a build tool brings along: gradlew, configure
-	classTwin    // written by a compiler from a file beside it
+	classTwin    // written by a compiler from other files of the tree
 )
 
 // fileClasses say of each class, in the order of their bits, what lowers the score of its
@@ -225,23 +225,6 @@ func isDocument(base, stem, ext string) bool {
 	}
 	isPage := len(ext) >= 2 && '1' <= ext[1] && ext[1] <= '9' && (len(ext) == 2 || len(ext) == 3 && 'a' <= ext[2] && ext[2] <= 'z')
 	return isPage && stem != "" && !strings.Contains(stem, ".") && (stem[len(stem)-1] < '0' || stem[len(stem)-1] > '9')
-}
-
-// compiledFrom are the endings of what a compiler reads, by the ending of what it writes
-// beside that.
-var compiledFrom = map[string][]string{
-	".js": {".ts", ".tsx", ".coffee"}, ".jsx": {".tsx"}, ".mjs": {".mts"}, ".cjs": {".cts"}, ".css": {".scss", ".sass", ".less", ".styl"},
-}
-
-// isTwin answers whether a file is compiled from one beside it.
-func (s *Snapshot) isTwin(p string) bool {
-	ext := path.Ext(p)
-	for _, from := range compiledFrom[ext] {
-		if _, ok := s.FileAt(strings.TrimSuffix(strings.TrimSuffix(p, ext), ".min") + from); ok {
-			return true
-		}
-	}
-	return false
 }
 
 // generated looks for the marker that generators write, in the first lines

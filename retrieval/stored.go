@@ -26,9 +26,9 @@ import (
 var StoredVersion = storedVersion()
 
 func storedVersion() uint32 {
-	// 6: imports without aliases; 5: style sheets and markup were code; 4: with a weight for each posting; 3: without the
+	// 7: without the twins of compiled files; 6: imports without aliases; 5: style sheets and markup were code; 4: with a weight for each posting; 3: without the
 	// lexicon's vectors; 2: without what completion asks for
-	const version = 7
+	const version = 8
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		return version | 1<<31
 	}
@@ -59,8 +59,8 @@ const (
 	secVectors
 	secText                       // and the four behind it
 	secMetadata = secText + 5     // and the four behind it
-	secGraph    = secMetadata + 5 // and the five behind it
-	sections    = secGraph + 6
+	secGraph    = secMetadata + 5 // and the six behind it
+	sections    = secGraph + 7
 )
 
 // raw are the bytes of numbers, and view the numbers in bytes; T has no pointers.
@@ -131,7 +131,7 @@ func (s *Snapshot) Sections() (n int, stored iter.Seq[[]byte], paths []string) {
 		func() [][]byte { return m.postings(m.chunks).sections() },
 		func() [][]byte { return m.postings(m.files).sections() },
 		func() [][]byte {
-			return [][]byte{raw(nodes), raw(g.starts), raw(g.targets), raw(g.weights), raw(g.rank), raw([]uint64(g.old))}
+			return [][]byte{raw(nodes), raw(g.starts), raw(g.targets), raw(g.weights), raw(g.rank), raw([]uint64(g.old)), raw([]uint64(g.twins))}
 		},
 	}
 	guarded := func(piece func() [][]byte) [][]byte {
@@ -220,7 +220,7 @@ func restored(stored [][]byte, keep any) (seg *segment, g *graph, err error) {
 	nodes := view[uint32](stored[secGraph])
 	g = &graph{
 		keep: keep, paths: make([]string, len(nodes)), starts: view[uint32](stored[secGraph+1]), targets: view[uint32](stored[secGraph+2]),
-		weights: view[float32](stored[secGraph+3]), rank: view[float32](stored[secGraph+4]), old: bitset(view[uint64](stored[secGraph+5])),
+		weights: view[float32](stored[secGraph+3]), rank: view[float32](stored[secGraph+4]), old: bitset(view[uint64](stored[secGraph+5])), twins: bitset(view[uint64](stored[secGraph+6])),
 	}
 	for i, id := range nodes {
 		g.paths[i] = str(id)

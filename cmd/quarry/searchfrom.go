@@ -182,7 +182,7 @@ func (w wordsOnly) lines(ctx context.Context, req retrieval.Request) (workspace.
 	var files []workspace.LineFile
 	texts := map[string]string{}
 	for _, d := range w.docs {
-		if keeps(d.Path, d.Language, d.Modified) {
+		if keeps(d.Path, d.Language, d.Modified) && !(req.Query.OnlyCode() && w.index.Current().Compiled(d.Path)) {
 			files = append(files, workspace.LineFile{Root: w.root, Path: d.Path, Name: d.Path, Modified: d.Modified.UnixNano()})
 			texts[d.Path] = d.Text
 		}

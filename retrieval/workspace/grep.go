@@ -34,6 +34,9 @@ func (w *Workspace) searchLines(ctx context.Context, req retrieval.Request) (Ans
 				if id, ok := known.FileAt(rel); ok {
 					language = known.Language(id)
 				}
+				if req.Query.OnlyCode() && known.Compiled(rel) {
+					return false
+				}
 			}
 		}
 		if !keeps(file.Name, language, time.Unix(0, file.ModTime)) {

@@ -264,3 +264,22 @@ func TestLinesThatTakeTooLong(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// type:code leaves out what is compiled, for lines as for words.
+func TestLinesOfCodeAreNotThoseOfCompilers(t *testing.T) {
+	source := "export function countApples(basket: string[]): number {\n  return basket.length;\n}\n"
+	compiled := "\"use strict\";\nexports.countApples = countApples;\nfunction countApples(basket) {\n  return basket.length;\n}\n"
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"src/a.ts": source, "src/a.js": compiled, "lib/a.js": compiled, "tool/b.js": "function countApples(market) { return market.total; }\n"})
+	w := open(t, false, dir)
+	w.wait("the files", func(texts map[string]string) bool { return len(texts) == 4 })
+	for query, want := range map[string][]string{
+		"lines:all countApples type:code": {"src/a.ts:1: export function countApples(basket: string[]): number {", "tool/b.js:1: function countApples(market) { return market.total; }"},
+		"lines:all countApples": {"lib/a.js:2: exports.countApples = countApples;", "lib/a.js:3: function countApples(basket) {", "src/a.js:2: exports.countApples = countApples;",
+			"src/a.js:3: function countApples(basket) {", "src/a.ts:1: export function countApples(basket: string[]): number {", "tool/b.js:1: function countApples(market) { return market.total; }"},
+	} {
+		if got := w.lines(query, 10); !slices.Equal(got, want) {
+			t.Errorf("%s: %q", query, got)
+		}
+	}
+}

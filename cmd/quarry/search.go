@@ -245,7 +245,7 @@ func (a *app) showAnswer(from *searched, format string, req *retrieval.Request, 
 	if q.Lines != nil {
 		a.printLines(req, answer)
 	} else {
-		a.printResults(from.root, req, answer)
+		a.printResults(from, req, answer)
 	}
 	return nil
 }
@@ -254,7 +254,7 @@ func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond)
 
 // printResults writes results for a user: the place, why it is there, and the
 // lines of it that say most about the query.
-func (a *app) printResults(root string, req *retrieval.Request, answer workspace.Answer) {
+func (a *app) printResults(in *searched, req *retrieval.Request, answer workspace.Answer) {
 	q := &req.Query
 	s := screen{colour: cli.OnTerminal(a.Stdout)}
 	h := highlighter{screen: s, terms: q.Terms()}
@@ -275,7 +275,7 @@ func (a *app) printResults(root string, req *retrieval.Request, answer workspace
 		}
 		return
 	}
-	files, err := walk.Open(root, a.limits())
+	files, err := walk.Open(in.root, a.limits())
 	if err != nil { // it went away since it was searched: places are left
 		files = nil
 	} else {
@@ -312,7 +312,11 @@ func (a *app) printResults(root string, req *retrieval.Request, answer workspace
 		}
 	}
 	next := ""
-	if end := req.Offset + len(answer.Results); end < answer.Total {
+	switch end := req.Offset + len(answer.Results); {
+	case end >= answer.Total:
+	case in.similar:
+		next = "; use -k for more"
+	default:
 		next = fmt.Sprintf("; use --offset %d for more", end)
 	}
 	fmt.Fprintf(a.Stdout, "\n%s\n", s.style(cli.Dim, fmt.Sprintf("%d of %d files in %.1f ms by %s%s", len(answer.Results), answer.Total,

@@ -98,6 +98,9 @@ func TestSearchCommand(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &got); code != cli.ExitOK || err != nil || len(got.Results) == 0 || got.Results[0]["path"] != "retry.go" {
 		t.Errorf("similar: exit %d, %s%s", code, out, errs)
 	}
+	if code, out, _ = quarry(t, "search", "--workspace", ws, "--similar", filepath.Join(ws, "router.go")+":3-4", "-k", "1"); code != cli.ExitOK || strings.Contains(out, "--offset") || strings.Contains(out, "1 of 1 ") == strings.Contains(out, "use -k for more") {
+		t.Errorf("similar, the first: exit %d, %s", code, out)
+	}
 	if code, out, _ = quarry(t, "search", "--workspace", ws, "--similar", filepath.Join(ws, "router.go")+":3-4", "lang:rust"); code != cli.ExitOK || !strings.Contains(out, "Nothing found") {
 		t.Errorf("similar in another language: exit %d, %s", code, out)
 	}

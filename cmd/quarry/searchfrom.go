@@ -26,6 +26,8 @@ type searched struct {
 	root string
 	// updated is how many files were read to bring the index up to date.
 	updated int
+	// similar: what is like a piece of code, which has no pages.
+	similar bool
 }
 
 type searchable interface {
@@ -98,7 +100,7 @@ func (a *app) openIndex(ctx context.Context, root string, semantic, declared boo
 		w.Close()
 		end()
 	})
-	return &searched{w, root, updated}, nil
+	return &searched{searchable: w, root: root, updated: updated}, nil
 }
 
 // load lets searches read the rest of the index, if the command did not wait for that: what was
@@ -267,6 +269,7 @@ func (a *app) searchSimilar(ctx context.Context, location, filters, format strin
 	loaded := time.Since(began)
 	answer, err := from.FindSimilar(ctx, req)
 	query.Text = req.Code // to mark its words
+	from.similar = true
 	return a.showAnswer(from, format, &retrieval.Request{Query: query}, answer, err, loaded)
 }
 

@@ -239,11 +239,11 @@ func (s *Snapshot) compiledFrom(x, from *script) bool {
 	return share(from.names, x) >= declares && share(x.names, from) >= twinUses && share(x.uses, from) >= twinUses
 }
 
-// bundles finds the scripts that have the declarations of many others.
+// bundles finds the scripts, and the types written of them, that have the declarations of many others.
 func (s *Snapshot) bundles(all []*script) (found []*script) {
 	var list []*script
 	for _, x := range all {
-		if scripts[x.ext] && !x.twin && x.f.endDef-x.f.firstDef >= minBundle {
+		if (scripts[x.ext] || x.types) && !x.twin && x.f.endDef-x.f.firstDef >= minBundle {
 			list = append(list, x)
 		}
 	}
@@ -263,7 +263,7 @@ func (s *Snapshot) bundles(all []*script) (found []*script) {
 		n := 0
 		for _, from := range all {
 			// What has more of its own is no part of it.
-			if from == x || from.twin || from.types || size(from) < bundledNames || size(from) >= size(x) || from.output && !from.isSource() {
+			if from == x || from.twin || from.types || x.types && !from.isSource() || size(from) < bundledNames || size(from) >= size(x) || from.output && !from.isSource() {
 				continue
 			}
 			s.read(from)

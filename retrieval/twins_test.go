@@ -28,7 +28,8 @@ func treeIndex(files map[string]string) *Index {
 // what has no source in the tree is lowered for nothing.
 func TestCompiledElsewhere(t *testing.T) {
 	bundled := map[string]string{}
-	var bundle strings.Builder
+	typed := map[string]string{}
+	var bundle, types strings.Builder
 	for i := range 8 {
 		var part strings.Builder
 		for j := range 6 {
@@ -36,6 +37,10 @@ func TestCompiledElsewhere(t *testing.T) {
 		}
 		bundled[fmt.Sprintf("lib/part%c.js", 'a'+i)] = part.String()
 		bundle.WriteString(part.String())
+		typed[fmt.Sprintf("src/part%c.ts", 'a'+i)] = strings.ReplaceAll(part.String(), "(value)", "(value: number): number")
+		for j := range 6 {
+			fmt.Fprintf(&types, "declare function part%cStep%c(value: number): number;\n", 'A'+i, 'A'+j)
+		}
 	}
 	with := func(files map[string]string, more ...string) map[string]string {
 		all := maps.Clone(files)
@@ -55,6 +60,7 @@ func TestCompiledElsewhere(t *testing.T) {
 		"scripts of scripts":     {map[string]string{"lib/a.js": applesJS, "dist/a.js": applesJS}, []string{"dist/a.js"}},
 		"a bundle":               {with(bundled, "all.js", bundle.String()), []string{"all.js"}},
 		"no source":              {map[string]string{"lib/a.js": applesJS, "out/b.js": applesJS}, nil},
+		"a bundle of types":      {with(typed, "dist/all.d.ts", types.String()), []string{"dist/all.d.ts"}},
 		"one of two outputs":     {map[string]string{"dist/cjs/a.js": applesJS, "dist/esm/a.js": applesJS}, nil},
 		"another of that name":   {map[string]string{"src/a.ts": applesTS, "lib/a.js": otherJS}, nil},
 		"another folder":         {map[string]string{"client/a.ts": applesTS, "server/a.js": applesJS}, nil},

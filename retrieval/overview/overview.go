@@ -325,10 +325,8 @@ func (m *maker) purposeOf(dir string) Note {
 			continue
 		case stem == strings.ToLower(path.Base(dir)):
 			r = 1
-		case r == 0 && path.Ext(base) != ".go":
-			continue
 		case r == 0:
-			r = len(speaking) + 1 // any file of a package may speak for it, the first of them
+			r = len(speaking) + 1 // any other file, the first of them
 		}
 		if r < rank {
 			best, rank = f, r

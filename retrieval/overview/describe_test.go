@@ -66,16 +66,21 @@ func ask(t *testing.T, w *workspace.Workspace, question string) workspace.Answer
 	return answer
 }
 
-// Where nothing tells what a project is, nothing is told: not what has "this" and "is".
+// Where nothing tells what a project is or how it is built, nothing is said to; and beside what tells it,
+// nothing is shown that only has "this" and "is".
 func TestNothingIsMadeUp(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, "a.go", "package a\n\n// this is what it does\nfunc a() {}\n")
 	w := workspaceOf(t, root)
-	if answer := ask(t, w, "what is this repository about"); len(answer.Results) != 0 || answer.Total != 0 {
-		t.Errorf("found %+v", answer.Results)
+	if answer := ask(t, w, "what is this repository about"); slices.Contains(answer.Backend, workspace.BackendProject) {
+		t.Errorf("of code that says nothing of itself: %+v", answer)
 	}
 	write(t, root, "META-INF/maven/ferry/pom.xml", "<project>\n  <description>Books places</description>\n</project>\n")
-	answer := ask(t, workspaceOf(t, root), "how do I build this")
+	w = workspaceOf(t, root)
+	if answer := ask(t, w, "what is this repository about"); len(answer.Results) != 1 || answer.Total != 1 {
+		t.Errorf("beside the description: %+v", answer.Results)
+	}
+	answer := ask(t, w, "how do I build this")
 	if len(answer.Results) == 0 || answer.Results[0].Path != "META-INF/maven/ferry/pom.xml" || !slices.Contains(answer.Results[0].Reasons, "no command for that was found") {
 		t.Errorf("how an archive is built: %+v", answer.Results)
 	}

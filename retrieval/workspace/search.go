@@ -164,14 +164,11 @@ func (w *Workspace) answerProject(ctx context.Context, req *retrieval.Request, a
 	if err != nil && ctx.Err() == nil && errors.As(err, &unready) {
 		return nil // the search says what is missing
 	}
-	if err != nil {
+	if err != nil || len(first) == 0 {
 		return err
 	}
 	if !req.Query.HasWords() { // what else has "this" and "is" answers nothing
 		a.Results, a.Total = nil, 0
-	}
-	if len(first) == 0 {
-		return nil
 	}
 	for _, r := range first {
 		same := func(o Result) bool { return o.Root == r.Root && o.Path == r.Path }

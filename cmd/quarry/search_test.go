@@ -219,7 +219,7 @@ func TestSearchSaysThatSettingsAreIgnored(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", home)
 	t.Setenv("HOME", home)
 	name := settings.UserFilePath()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(`{"index":{"exclude":["private"]},}`), 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(`{"index":{"exclude":["private"]};}`), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for _, command := range [][]string{{"search", "Retry"}, {"status"}} {

@@ -202,8 +202,9 @@ func (c *coordinator) apply(b changes) error {
 	if len(b.Put)+len(b.Touch)+len(b.Remove) == 0 {
 		return nil
 	}
-	if b.private && len(b.Remove) > 0 {
+	if b.Private = b.private && len(b.Remove) > 0; b.Private {
 		c.excludedLeaves(context.Background()) // noted before: the process may end in between
+		defer c.forgetKept()                   // behind the commit, which keeps others from being put there
 	}
 	c.written = true
 	err := c.Store().Apply(b.Batch)
@@ -228,7 +229,7 @@ func (c *coordinator) apply(b changes) error {
 // applyEach writes a batch file by file, so that one that is refused keeps no other out
 // of the index.
 func (c *coordinator) applyEach(b store.Batch) error {
-	batches := []store.Batch{{Touch: b.Touch, Remove: b.Remove}}
+	batches := []store.Batch{{Touch: b.Touch, Remove: b.Remove, Private: b.Private}}
 	for _, d := range b.Put {
 		batches = append(batches, store.Batch{Put: []*store.Document{d}})
 	}
@@ -320,13 +321,20 @@ func (c *coordinator) turnedPrivate(ctx context.Context, s *scan, left []string)
 // endWhole notes that the whole root was scanned. Outdated records of documents that are
 // open, or were a moment ago, are made again before: no later scan would.
 func (c *coordinator) endWhole(ctx context.Context, s *scan) error {
-	if c.outdated != nil {
+	old := c.outdated != nil
+	if old {
 		c.excludedLeaves(ctx) // the quarry that made them may have masked less
 	}
 	if err := c.refresh(ctx, slices.Collect(maps.Keys(c.outdated))); err != nil {
 		return err
 	}
 	c.outdated = nil
+	if old {
+		err := c.Store().ForgetBefore()
+		if c.forgetKept(); err != nil {
+			return err
+		}
+	}
 	if s.same && c.cfg.Brief {
 		return nil // nothing is to be written, and nobody stays who would read when it was
 	}

@@ -1,12 +1,15 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
 
+	"quarry/index/snapshot"
 	"quarry/index/store"
 )
 
@@ -17,11 +20,16 @@ import (
 const identity = "identity"
 
 // identify gives a database that this process writes its identity, if it has none yet.
-// Without one, as on a full disk, nothing is kept beside it.
+// Without one, as on a full disk, nothing is kept beside it. What is kept already is another
+// database's, or of a quarry that did not note what is forgotten and may have kept it.
 func (x *Index) identify(s *store.Store) {
 	id, err := s.Meta(context.Background(), identity)
 	if err == nil && id == "" {
 		err = s.PutMeta(identity, rand.Text())
+	}
+	if _, noted, e := s.Forgotten(context.Background()); e == nil && !noted {
+		err = errors.Join(err, s.ForgetBefore())
+		x.forgetKept()
 	}
 	if err != nil {
 		x.cfg.Log.Debug("identify the index", "error", err)
@@ -55,13 +63,54 @@ func (x *Index) Logger() *slog.Logger { return x.cfg.Log }
 // MayKeep answers whether this process may write what is kept: it writes the database.
 func (x *Index) MayKeep() bool { return x.isOwner() && x.KeptPath() != "" }
 
-// forgetKept removes what is kept: words of what the rules leave out from now on may be
-// in it.
-func (x *Index) forgetKept() {
-	if x.state.dir != "" {
-		_ = os.Remove(filepath.Join(x.state.dir, KeptName)) // mostly it is not there
-		_ = os.Remove(x.state.listing())                    // which has names
+// ErrOvertaken says that what was to be kept is of a state of the index that may not be kept any
+// more: the index moved on to another database, or something in that state may not be read now.
+var ErrOvertaken = errors.New("what was to be kept has been overtaken")
+
+// PutKept calls put, which puts what was known at a state of the index where it is kept, unless
+// that state was overtaken. Until put has returned nobody else forgets what is kept, in no
+// process: who forgets has committed why before, so that either this sees it, or the other
+// removes what put made.
+func (x *Index) PutKept(ctx context.Context, at Cursor, put func() error) error {
+	x.state.keeping.Lock()
+	defer x.state.keeping.Unlock()
+	if !x.MayKeep() || !x.IsCurrent(at) || x.state.isRemoved() {
+		return ErrOvertaken
 	}
+	if ok, err := MayBegin(ctx, at.store, at.generation); err != nil || !ok {
+		return cmp.Or(err, ErrOvertaken)
+	}
+	return put()
+}
+
+// MayBegin answers whether what is kept of a state of a database may still be read.
+func MayBegin(ctx context.Context, s *store.Store, generation int64) (bool, error) {
+	from, _, err := s.Forgotten(ctx)
+	return generation >= from, err
+}
+
+// forgetKept removes what is kept: words of what the rules leave out from now on may be
+// in it. The database says so already (store.Batch.Private), else another could be put
+// there that is of the state before.
+func (x *Index) forgetKept() {
+	if x.state.dir == "" {
+		return
+	}
+	x.state.keeping.Lock()
+	defer x.state.keeping.Unlock()
+	_ = os.Remove(filepath.Join(x.state.dir, KeptName)) // mostly it is not there
+	_ = os.Remove(x.state.listing())                    // which has names
+}
+
+// doubtKept is for who begins to write a database. A process before may have been killed
+// when something had left the index and not yet what was kept of it, or while it wrote that.
+func (x *Index) doubtKept(s *store.Store) error {
+	snapshot.RemoveUnfinished(filepath.Join(x.state.dir, KeptName))
+	due, err := s.NeedsWipe(context.Background())
+	if due {
+		x.forgetKept()
+	}
+	return err
 }
 
 // Known is what a follower of the index knows from before.

@@ -52,7 +52,8 @@ func (x *Index) forgetSecrets(s *store.Store) error {
 	if len(b.Remove) == 0 {
 		return nil
 	}
-	x.forgetKept()
+	b.Private = true
 	x.listed.Store(nil)
+	defer x.forgetKept()
 	return errors.Join(s.WipeLater(), s.Apply(b))
 }

@@ -25,6 +25,9 @@ type stateFiles struct {
 	lock *flock.Flock // nil if the index cannot be on disk
 	// taking is held from before the lock is taken until its database is the one in use.
 	taking sync.Mutex
+	// keeping is held while what is kept is put in its place or removed, and while the lock is
+	// let go: who writes it beside another process is the one that may.
+	keeping sync.Mutex
 	// opened is the database file a reader has open.
 	opened os.FileInfo
 	// older is how often a reader found the database to be an older quarry's.
@@ -41,6 +44,8 @@ func (s *stateFiles) unlock() error {
 	if s.lock == nil {
 		return nil
 	}
+	s.keeping.Lock()
+	defer s.keeping.Unlock()
 	return s.lock.Close()
 }
 
@@ -140,7 +145,7 @@ func (x *Index) becomeOwner() (won bool, err error) {
 		return false, errors.Join(err, x.state.lock.Unlock())
 	}
 	x.identify(s)
-	err = errors.Join(x.wasBehind(context.Background(), s), x.forgetSecrets(s))
+	err = errors.Join(x.doubtKept(s), x.wasBehind(context.Background(), s), x.forgetSecrets(s))
 	if err == nil && x.state.isLockRemoved() { // it was opened before, and another quarry may hold the new one
 		err = errRemoved
 	}

@@ -65,10 +65,9 @@ func (c *coordinator) mergeStep(ctx context.Context) {
 
 // excludedLeaves notes that what the rules leave out from now on was in the index:
 // its text is to leave the database's files, too. Merging the full-text tables takes
-// out the words.
+// out the words. What is kept beside the database is forgotten once it has left.
 func (c *coordinator) excludedLeaves(ctx context.Context) {
 	c.wipe, c.merge = true, mergeBegin
-	c.forgetKept()
 	c.settleErr(ctx, c.Store().WipeLater())
 }
 

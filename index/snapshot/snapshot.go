@@ -59,13 +59,14 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Write makes the file at path of n sections, over the one there is. It asks for each when
 // the one before is written, so that they need not be in memory at once. version is that of
 // what the sections mean.
-func Write(path string, version uint32, n int, sections iter.Seq[[]byte]) (err error) {
-	// What a writer that was killed has left; there is one writer at a time.
-	if left, err := filepath.Glob(path + unfinished + "*"); err == nil {
-		for _, name := range left {
-			_ = os.Remove(name) // it takes room, and is in nobody's way
-		}
-	}
+func Write(path string, version uint32, n int, sections iter.Seq[[]byte]) error {
+	return WriteIf(path, version, n, sections, func(rename func() error) error { return rename() })
+}
+
+// WriteIf is Write for who decides at the last moment: put is called when the file is whole and
+// durable under its other name, and calls rename, or answers why it does not.
+func WriteIf(path string, version uint32, n int, sections iter.Seq[[]byte], put func(rename func() error) error) (err error) {
+	RemoveUnfinished(path)                                                          // there is one writer at a time
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+unfinished+"*") // for this user alone
 	if err != nil {
 		return fmt.Errorf("write the snapshot: %w", err)
@@ -85,11 +86,22 @@ func Write(path string, version uint32, n int, sections iter.Seq[[]byte]) (err e
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if err = os.Rename(f.Name(), path); err != nil {
-		return err
+	return put(func() error {
+		if err := os.Rename(f.Name(), path); err != nil {
+			return err
+		}
+		syncFolder(filepath.Dir(path))
+		return nil
+	})
+}
+
+// RemoveUnfinished removes what a writer of the file at path has left that was killed.
+func RemoveUnfinished(path string) {
+	if left, err := filepath.Glob(path + unfinished + "*"); err == nil {
+		for _, name := range left {
+			_ = os.Remove(name) // it takes room, and is in nobody's way
+		}
 	}
-	syncFolder(filepath.Dir(path))
-	return nil
 }
 
 // syncFolder makes a rename durable. Where that fails the next start finds the old file,

@@ -3,6 +3,7 @@ package store
 import (
 	"database/sql/driver"
 	"fmt"
+	"strconv"
 
 	"quarry/index/syntax"
 )
@@ -16,6 +17,8 @@ type Batch struct {
 	Touch []Touch
 	// Remove are paths that are gone.
 	Remove []string
+	// Private: some of these go because nobody may read them any more.
+	Private bool
 }
 
 // Touch notes a file's new size and times.
@@ -70,6 +73,9 @@ func (p *put) batch(b Batch) error {
 		if err := p.document(d); err != nil {
 			return fmt.Errorf("%s: %w", d.Path, err)
 		}
+	}
+	if b.Private {
+		return p.w.putMeta(forgotten, strconv.FormatInt(p.w.generation, 10))
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"os"
+	"strconv"
 )
 
 // private makes a database, and what SQLite writes beside it, readable by the user
@@ -36,11 +37,36 @@ const (
 	wipeDone = "1"
 )
 
-// WipeLater notes that something was removed that nobody may read any more. It
-// outlives the process.
+// WipeLater notes that something was removed, or is about to be, that nobody may read any
+// more. It outlives the process.
 func (s *Store) WipeLater() error {
 	return s.write("note in the index", func() error {
 		return s.w.exec("UPDATE meta SET value = ? WHERE key = ? AND value = ?", wipeDue, wiped, wipeDone)
+	})
+}
+
+// forgotten is the meta key of the first generation that has nothing of what nobody may read
+// any more. It is noted in the commit that removes that (Batch.Private), so that no state is
+// taken for a later one.
+const forgotten = "forgotten"
+
+// Forgotten answers the first state of the index from which something may be kept beside it: all
+// before have what nobody may read any more. noted is false in a database of which that
+// was never said.
+func (s *Store) Forgotten(ctx context.Context) (generation int64, noted bool, err error) {
+	value, err := s.Meta(ctx, forgotten)
+	if err != nil || value == "" {
+		return 0, false, err
+	}
+	generation, err = strconv.ParseInt(value, 10, 64)
+	return generation, true, err
+}
+
+// ForgetBefore notes that what the index was before its present state must not be kept.
+func (s *Store) ForgetBefore() error {
+	return s.write("note in the index", func() error {
+		return s.w.exec(`INSERT INTO meta VALUES (?, coalesce((SELECT value FROM meta WHERE key = 'generation'), '0'))
+			ON CONFLICT DO UPDATE SET value = excluded.value`, forgotten)
 	})
 }
 

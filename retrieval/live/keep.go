@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -107,6 +108,9 @@ func (w *Workspace) open(ctx context.Context, path string) (known index.Known, e
 		return known, fmt.Errorf("%w: it is of another database", snapshot.ErrUnusable)
 	case state.Generation > now:
 		return known, fmt.Errorf("%w: the database is older", snapshot.ErrUnusable) // lost power took commits back
+	}
+	if may, err := index.MayBegin(ctx, s, state.Generation); err != nil || !may {
+		return known, cmp.Or(err, fmt.Errorf("%w: it may have what is left out by now", snapshot.ErrUnusable))
 	}
 	if err := w.Search.Restore(f.Sections[:n], f); err != nil {
 		return known, errors.Join(snapshot.ErrUnusable, err)
@@ -322,6 +326,15 @@ func (w *Workspace) isLost() bool {
 	return w.lost
 }
 
+// Moments while the file is put in its place, for tests.
+const (
+	beforeCheck  = "before it is looked at whether it may be kept"
+	beforeRename = "before it has its name"
+	afterRename  = "before it is read"
+)
+
+var atPut = func(moment string) {}
+
 // write keeps what searches know, and goes on from the file.
 func (w *Workspace) write(ctx context.Context) error {
 	now, cursor, changed, linked := w.state()
@@ -379,9 +392,19 @@ func (w *Workspace) write(ctx context.Context) error {
 			yield(last)
 		}
 	}
-	if err := snapshot.Write(path, retrieval.StoredVersion, n+1, all); err != nil {
+	// A rule may have come since the state was looked at, which takes as long as making the
+	// sections does. What is written then stays nowhere.
+	put := func(rename func() error) error {
+		atPut(beforeCheck)
+		return w.source.PutKept(ctx, cursor, func() error {
+			atPut(beforeRename)
+			return rename()
+		})
+	}
+	if err := snapshot.WriteIf(path, retrieval.StoredVersion, n+1, all, put); err != nil {
 		return err
 	}
+	atPut(afterRename)
 	f, err := snapshot.Open(path, retrieval.StoredVersion)
 	if err != nil {
 		return err

@@ -6,10 +6,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -341,5 +343,159 @@ func TestMemoryIsSparedUntilTheSnapshot(t *testing.T) {
 		if err := w.write(t.Context()); err != nil || spares() {
 			t.Error("it still does with a snapshot", err)
 		}
+	})
+}
+
+// A rule that comes at any moment while the file is written leaves nothing of what it leaves out
+// in it, nor beside it, and the next file is written at rest.
+func TestSnapshotIsOvertakenByARule(t *testing.T) {
+	for _, at := range []string{beforeCheck, beforeRename, afterRename} {
+		t.Run(at, func(t *testing.T) {
+			dir, state := t.TempDir(), t.TempDir()
+			for name, text := range keptFiles {
+				write(t, dir, name, text)
+			}
+			x, err := index.Open(index.Config{Dir: dir, StateDir: state})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			var once sync.Once
+			interfere(t, func(moment string) {
+				if moment != at {
+					return
+				}
+				once.Do(func() {
+					write(t, dir, ".quarryignore", "server/pool.go\n")
+					x.FilesChanged([]string{filepath.Join(dir, ".quarryignore")})
+					left(ctx, t, x, "server/pool.go")
+					if at != beforeRename { // there who forgets has to wait, and did nothing behind the commit yet
+						if err := x.Settle(ctx); err != nil {
+							t.Error(err)
+						}
+					}
+				})
+			})
+			w := Follow(x, "sample", nil)
+			defer func() {
+				w.Close()
+				if err := x.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			if err := errors.Join(x.Settle(ctx), w.CatchUp(ctx)); err != nil {
+				t.Fatal(err)
+			}
+			w.Keep(ctx)
+			if err := x.Settle(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if found := having(t, x.KeptPath(), "zebra", "pool.go"); len(found) > 0 {
+				t.Errorf("left: %q", found)
+			}
+			once.Do(func() { t.Error("nothing was written") })
+			eventually(t, w, "zebras")
+			for w.Keep(ctx); !exists(x.KeptPath()); w.Keep(ctx) {
+				settleBoth(t, x, w)
+			}
+			if found := having(t, x.KeptPath(), "zebra", "pool.go"); len(found) > 0 {
+				t.Errorf("written anew: %q", found)
+			}
+		})
+	}
+}
+
+// interfere has do called at each moment of writing the file, and ends that with the test, behind
+// what is deferred after this.
+func interfere(t *testing.T, do func(moment string)) {
+	before := atPut
+	atPut = do
+	t.Cleanup(func() { atPut = before })
+}
+
+// left returns when the index has committed that a file left it.
+func left(ctx context.Context, t *testing.T, x *index.Index, name string) {
+	for {
+		changed := x.Changed()
+		_, has, err := x.Store().Stat(ctx, name)
+		if err == nil && !has {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			t.Errorf("%s stays in the index: %v", name, err)
+			return
+		}
+	}
+}
+
+// having answers which files at path and beside it, by the beginning of their names, have a text.
+func having(t *testing.T, path string, texts ...string) (list []string) {
+	t.Helper()
+	names, err := filepath.Glob(path + "*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range texts {
+			if bytes.Contains(b, []byte(text)) {
+				list = append(list, filepath.Base(name)+" has "+text)
+			}
+		}
+	}
+	return list
+}
+
+// A file of before a rule came, as a process that was killed or a copy of the folder may leave it,
+// is not begun with, and does not stay once a process that writes has looked at it.
+func TestSnapshotOfBeforeARule(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	path, _ := kept(t, dir, state)
+	old, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, ".quarryignore", "server/pool.go\n")
+	session(t, dir, state, func(x *index.Index, w *Workspace) {
+		eventually(t, w, "zebras")
+		tick := time.NewTicker(2 * time.Millisecond)
+		defer tick.Stop()
+		for due, err := true, error(nil); due; due, err = x.Store().NeedsWipe(t.Context()) { // else the next start removes whatever is there
+			if err != nil {
+				t.Fatal(err)
+			}
+			<-tick.C
+		}
+	})
+	put := func() {
+		if err := os.WriteFile(path, old, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put()
+	session(t, dir, state, func(writer *index.Index, w *Workspace) {
+		if found := having(t, path, "zebra", "pool.go"); len(found) > 0 {
+			t.Errorf("the process that writes left: %q", found)
+		}
+		w.tidying.Lock() // it writes none meanwhile
+		defer w.tidying.Unlock()
+		put()
+		session(t, dir, state, func(_ *index.Index, second *Workspace) {
+			if second.usable.Load() {
+				t.Error("a process that reads began with it")
+			}
+			if got := paths(t, second, "zebras"); len(got) > 0 {
+				t.Errorf("it found %q", got)
+			}
+		})
 	})
 }

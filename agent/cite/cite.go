@@ -373,8 +373,12 @@ func likeAPath(name string) bool {
 	if strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, ".") { // .env
 		return true
 	}
-	return lang.Detect(name, nil) != lang.PlainText || path.Ext(name) == ".txt"
+	return lang.Detect(name, nil) != lang.PlainText || path.Ext(name) == ".txt" || ofKey().MatchString(name)
 }
+
+// ofKey is the name of a file that holds a key. No model is shown one, and no code has a field of
+// such a name, as it has of others that secrets have: row.key, process.env.
+var ofKey = pattern.Lazy(`^(?i:id_(?:rsa|dsa|ecdsa|ed25519|xmss)(?:_sk)?(?:\.[a-z]+)?|[^:]+\.(?:pem|p12|pfx|ppk|jks|kdbx?|keystore|truststore|p8|pk8|pkcs12|keytab|ovpn|tfvars|tfstate|gpg|pgp|asc))$`)
 
 // resolve finds the citation that a citation means. One that reaches beyond what was
 // shown stands: models round to a whole function whose middle they saw.

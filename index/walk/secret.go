@@ -263,7 +263,7 @@ func setOf(list string) map[string]bool {
 
 var (
 	// secretFolders hold nothing but what belongs to an account or a machine.
-	secretFolders = setOf(".ssh .gnupg .oci .pulumi .password-store .secrets .credentials .gcloud .kaggle .openai .anthropic .stripe .railway .copilot .near-credentials .bluemix .sfdx .cloudflared .runpod")
+	secretFolders = setOf(".ssh .gnupg .oci .pulumi .password-store .secrets .credentials .gcloud .kaggle .openai .anthropic .stripe .railway .copilot .near-credentials .bluemix .sfdx .cloudflared .runpod .tccli")
 	// accountFolders hold that, too, and in a repository how it is deployed.
 	accountFolders = setOf(".aws .azure")
 	// valueFolders hold values, unless codeFolders are above them.
@@ -282,11 +282,11 @@ var (
 	wordFolders = setOf("res resources public workflows tasks handlers")
 	// secretOrWords are secret but in wordFolders.
 	secretOrWords = setOf(`auth.json oauth.json oauth2.json token.json password.json logins.json login.json wallet.json wallets.json bitwarden.json lastpass.json
-		auth.toml mnemonic.json mnemonics.json cookies.json password.yml password.yaml password.csv password.ini password.toml settings.xml vault.yml vault.yaml database.yml`)
+		auth.toml mnemonic.json mnemonics.json privatekey.json accesstoken.json accesstokens.json cookies.json password.yml password.yaml password.csv password.ini password.toml settings.xml vault.yml vault.yaml database.yml`)
 	// shownFolders hold pages, interfaces of contracts, schemas and pictures, some of which have a
 	// name of shownWords.
 	shownFolders = setOf("pages abi abis artifacts contracts schema schemas assets")
-	shownWords   = setOf("auth.json oauth.json oauth2.json token.json password.json login.json wallet.json wallets.json")
+	shownWords   = setOf("auth.json oauth.json oauth2.json token.json password.json login.json wallet.json wallets.json privatekey.json accesstoken.json accesstokens.json")
 	// secretTexts are the names of texts that hold one value, beside secretAlone.
 	secretTexts = setOf("mnemonic seed privatekey secretkey passcode seedphrase accesskey cookie pin recoverycode backupcode psk pw pwd userpass login totp")
 	codeKinds   = setOf("recovery backup rescue auth 2fa otp totp")
@@ -307,7 +307,7 @@ var (
 	// secretPlaces are a name in the folder of the program that writes it.
 	secretPlaces = setOf(`.kube/config .docker/config.json .cargo/credentials .gem/credentials .config/gcloud .composer/auth.json containers/auth.json
 		.codex/auth.json .codex/config.toml .claude/settings.local.json .gemini/settings.json .qwen/settings.json .codeium/config.json gh/hosts.yml glab-cli/config.yml .config/hub doctl/config.yaml .m2/settings.xml .m2/settings-security.xml .gradle/gradle.properties
-		.vscode/sftp.json .idea/webservers.xml .snowflake/config.toml .snowsql/config .mc/config.json .huggingface/token huggingface/token .fly/config.yml
+		.vscode/sftp.json .idea/webservers.xml .snowflake/config.toml .snowflake/connections.toml .snowsql/config .mc/config.json .huggingface/token huggingface/token .fly/config.yml
 		.config/wrangler .auth/user.json .chef/credentials .ngrok2/ngrok.yml ngrok/ngrok.yml .irssi/config .purple/accounts.xml initializers/secret_token.rb
 		.bundle/config .dbt/profiles.yml github-copilot/hosts.json github-copilot/apps.json op/config .continue/config.json .continue/config.yaml .continue/config.ts
 		.docker/contexts .netlify/config.json .wrangler/config .config/pip/pip.conf .pip/pip.conf .nuget/nuget.config gcloud/credentials.db .mozilla/firefox
@@ -330,6 +330,8 @@ var (
 		.curlrc _curlrc .wgetrc .lftprc .rediscli_auth authinfo logins.csv otp_accounts.json swanctl.conf privatekey presharedkey pg_service.conf cwallet.sso connectionstrings.config
 		.rclone.conf tailscale.state .wakatime.cfg msal_token_cache.json msal_token_cache.bin proton-pass.json proton_pass.json vault-password-file vault_password_file .vault-password-file .vault_password_file
 		.modal.toml .sgptrc src-config.json exoscale.toml upctl.yaml crush.json mcp_settings.json
+		.erlang.cookie .mnemonic .scwrc jwks.private.json jwks-private.json jwks_private.json private.jwks.json private-jwks.json private_jwks.json
+		kube-config kube_config kube-config.yaml kube-config.yml kube_config.yaml kube_config.yml kube_config_cluster.yml
 		passwd- shadow- gshadow secret_key_base htpasswd htdigest s3cfg boto.cfg htpasswd.users`)
 	// secretExts: the last extension alone is enough.
 	secretExts = setOf(`env pem key p12 pfx p8 pk8 pkcs12 jks keystore truststore bks kdb kdbx psafe3 keychain agilekeychain kwallet keyring keypair ppk gpg pgp ovpn

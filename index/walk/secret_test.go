@@ -52,7 +52,9 @@ var secretPathsOf = map[string]string{
 	"servers of an assistant":       `.kiro/settings/mcp.json .junie/mcp/mcp.json .amazonq/mcp.json mcp_settings.json crush.json .continue/mcpServers/x.yaml`,
 	"what another look named": `gha-creds-0a1b2c3d.json firebase-service-account.json my-wallet.dat solana-keypair.json mykey.pem.txt server.key.txt pw.txt pwd.txt userpass.txt logins.txt totp.txt 2fa-codes.txt metamask-seed.txt
 		db.password redis.passwd ts.authkey login.keychain-db passwd- secret_key_base htpasswd s3cfg boto.cfg`,
-	"what a reviewer named":           `keystore.json privkey.txt wallet.txt wallet-backup.json electrum_wallet keepass.xml aws-keys.csv cloudflare.ini opencode.json .openrouter storage_state.json .config/wrangler/config/default.toml playwright/.auth/user.json`,
+	"what a reviewer named": `keystore.json privkey.txt wallet.txt wallet-backup.json electrum_wallet keepass.xml aws-keys.csv cloudflare.ini opencode.json .openrouter storage_state.json .config/wrangler/config/default.toml playwright/.auth/user.json`,
+	"what a later look named": `.erlang.cookie .erlang.cookie.bak .mnemonic .snowflake/connections.toml .scwrc .tccli/default.credential .tccli/prod.credential privateKey.json certs/privateKey.json jwks.private.json config/jwks-private.json
+		kube-config.yaml kube-config kube_config.yml kube_config_cluster.yml accessTokens.json .azure/accessTokens.json accessToken.json`,
 	"environments as programs":        `.env.js .env.cjs .env.local.js .env.php .env.local.php .env.sh .env-prod.sh .env_staging.js .env.ps1 .env.ru .env.pl .env.ml .env.ex .env.d .env.in .env.tpl .env.md .envoy.yaml .environment/prod .environment/db.json`,
 	"accounts":                        `.aws/config .aws/sso/cache/0a1b.json .aws/cli/alias .azure/config .azure/azureProfile.json .azure/dev/config.json .azure/azuredeploy.parameters.json .azure/secrets.yml .aws/credentials.yaml .azure/task.json`,
 	"beside pages and contracts":      `assets/cookies.json artifacts/bitwarden.json pages/vault.yml schemas/database.yml artifacts/logins.json assets/credentials.json contracts/secrets.json`,
@@ -90,6 +92,8 @@ var openPathsOf = map[string]string{
 	"near those names": `bitlocker.go bitlocker.md proton-pass.svg wakatime.go msal.json tailscale.json rclone.md create-service-account.json login.json.go seed-ledger.go walletdat.md keypair-test.ts password.ts totp.go pwd.sh 2fa.md`,
 	"near exports": `keeper_config.xml enable_keeper1.xml metamask-logo.json bitwarden-icon.json aegis.json authy-config.xml wgrib.conf wgetopts.conf peer/nginx.conf peer.conf docker/wireguard/nginx.conf 1password.json
 		proton.json proton/config.json dashlane.svg`,
+	"near what a later look named": `erlang.cookie.md cookie.erl mnemonic.go mnemonics.ts snowflake/connections.py .snowflake/README.md scwrc.md tccli/main.go privateKey.ts privateKey.schema.json schemas/privateKey.json schemas/accessTokens.json locales/en/privateKey.json
+		locales/en/accessTokens.json jwks.json jwks.public.json jwks_private_test.go kube-config.go kube_config.py kube-config.md docs/kube-config.rst kube-config-map.yaml accessTokens.ts access-tokens.controller.ts`,
 	"near those": `mcp.json a/b/mcp.json swagger.api-keys.json server/mcp.json claude/settings.json .claude/settings.json .claude/commands/x.md translation-key.json primary-key.json object_keys.json release.tar.gz.asc public.asc KEYS.asc
 		export.json vault-export.go data-export.csv logins.go login.css design-tokens.json syntax_token.json special-tokens.json vault.json
 		seed.sql seeds.rb seed-data.json stop-words.txt words.txt phrases.txt key-phrase-extraction.txt solana/lib.rs settings.local.json src/default/settings.py config/settings.yml argocd/values.yaml

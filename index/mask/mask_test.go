@@ -314,6 +314,26 @@ func TestValues(t *testing.T) {
 	}
 }
 
+// A hash in a file's name is none of the tokens that are written so; what else follows one hides
+// nothing.
+func TestHashesInNamesOfFiles(t *testing.T) {
+	r := chance()
+	for _, prefix := range []string{"sk-", "fc-", "SK"} {
+		value := drawn(r, hex, 32)
+		for _, text := range []string{`import("./%.js")`, `"assets/%.css": 1`, `/static/js/%.chunk.js?v=1`, "//# sourceMappingURL=%.js.map", "%.min.js", "%.woff2)", `<img src=%.png>`} {
+			if text = strings.Replace(text, "%", prefix+value, 1); Text(text) != text {
+				t.Errorf("%q is shown as %q", text, Text(text))
+			}
+		}
+		for _, text := range []string{`key = "%"`, "It is %.", "It is %. js is not.", `"%.jsx2"`, "%.trim()", "%.js2", "./%"} {
+			want := strings.Replace(text, "%", prefix+shown(value), 1)
+			if text = strings.Replace(text, "%", prefix+value, 1); Text(text) != want {
+				t.Errorf("%q is shown as %q", text, Text(text))
+			}
+		}
+	}
+}
+
 // A mask that hides ordinary code is a mistake.
 func TestOrdinaryCode(t *testing.T) {
 	for _, text := range []string{

@@ -52,7 +52,7 @@ var tokens = func() (by [256][]token) {
 		{"SK", hex, 32, 32, nil}, {"xkeysib-", hex, 64, 64, &token{"-", alnum, 16, 16, nil}}, {"xsmtpsib-", hex, 64, 64, &token{"-", alnum, 16, 16, nil}}, {"re_", alnum, 8, 8, &token{"_", alnum, 24, 24, nil}}, // Twilio, Brevo, Resend
 
 		// Models.
-		{"sk-ant-", word, 80, 120, nil}, {"sk-proj-", word, 40, 200, nil}, {"sk-svcacct-", word, 40, 200, nil}, {"sk-admin-", word, 40, 200, nil}, {"sk-or-v1-", hex, 64, 64, nil}, {"sk-lf-", word, 36, 36, nil}, {"sk-", alnum, 48, 48, nil}, {"sk-", hex, 32, 32, nil}, {"sk_", hex, 48, 48, nil},
+		{"sk-ant-", word, 80, 120, nil}, {"sk-proj-", word, 40, 200, nil}, {"sk-svcacct-", word, 40, 200, nil}, {"sk-admin-", word, 40, 200, nil}, {"sk-None-", word, 40, 200, nil}, {"sk-or-v1-", hex, 64, 64, nil}, {"sk-lf-", word, 36, 36, nil}, {"sk-", alnum, 48, 48, nil}, {"sk-", hex, 32, 32, nil}, {"sk_", hex, 48, 48, nil},
 		{"hf_", alnum, 34, 34, nil}, {"api_org_", alnum, 34, 34, nil}, {"gsk_", alnum, 52, 52, nil}, {"xai-", alnum, 80, 80, nil}, {"nvapi-", word, 60, 80, nil}, {"pplx-", alnum, 48, 56, nil}, {"r8_", alnum, 37, 37, nil}, {"jina_", alnum, 60, 64, nil}, {"csk-", alnum, 48, 48, nil}, {"tvly-", word, 32, 50, nil},
 		{"tgp_v1_", word, 43, 43, nil}, {"fw_", alnum, 24, 24, nil}, {"pcsk_", word, 60, 80, nil}, {"rpa_", alnum, 44, 50, nil}, {"apify_api_", alnum, 36, 40, nil}, {"fc-", hex, 32, 32, nil}, {"bb_live_", word, 27, 40, nil}, {"e2b_", hex, 40, 40, nil}, // Together, Fireworks, Pinecone, RunPod, Apify, Firecrawl, Browserbase, E2B
 		{"lsv2_pt_", hex, 32, 32, &token{"_", hex, 10, 10, nil}}, {"lsv2_sk_", hex, 32, 32, &token{"_", hex, 10, 10, nil}},
@@ -189,7 +189,7 @@ func appendTokens(list []Span, text string, start, end int) []Span {
 			if i != start && i != begin && !separator[text[i-1]] && (last+1 < sure || !separator[t.prefix[last]]) {
 				continue
 			}
-			if to, ok := t.ends(text, i); ok {
+			if to, ok := t.ends(text, i); ok && !(t.isLikeAHash() && namesFile(text[to:])) {
 				list = append(list, Span{i + len(t.prefix), to})
 				i = to - 1
 				break
@@ -197,6 +197,25 @@ func appendTokens(list []Span, text string, start, end int) []Span {
 		}
 	}
 	return list
+}
+
+// isLikeAHash answers whether a token is written as programs that bundle others name the pieces: a
+// short name or a language, and 32 letters of a hash. "sk" is Slovak.
+func (t token) isLikeAHash() bool { return len(t.prefix) <= sure && t.least == 32 && t.most == 32 }
+
+// fileSuffixes are what the names of such pieces end with.
+var fileSuffixes = []string{"js", "mjs", "cjs", "css", "json", "map", "chunk", "bundle", "min", "module", "esm", "html", "wasm", "svg", "png", "jpg", "jpeg", "webp", "avif", "gif", "ico", "woff", "woff2", "ttf"}
+
+// namesFile answers whether the rest of a text begins with the end of a file's name.
+func namesFile(rest string) bool {
+	if !strings.HasPrefix(rest, ".") {
+		return false
+	}
+	end := 1
+	for end < len(rest) && word[rest[end]] {
+		end++
+	}
+	return slices.Contains(fileSuffixes, rest[1:end])
 }
 
 // broken are the tokens whose first letters may have one that is none of word's so soon that

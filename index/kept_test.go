@@ -102,6 +102,7 @@ func TestPutKept(t *testing.T) {
 			t.Errorf("another process may write meanwhile: %t, %v", free, err)
 		}
 		if x.state.keeping.TryLock() {
+			x.state.keeping.Unlock()
 			t.Error("the lock may be let go meanwhile")
 		}
 		return gone

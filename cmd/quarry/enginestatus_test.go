@@ -273,7 +273,7 @@ func TestStatusSaysThatTheSettingsAreBroken(t *testing.T) {
 	fake := modeltest.NewServer(t)
 	fake.SetModels(modeltest.Model{Name: "granite4:micro"})
 	const good = `{"embedding.enabled": false}`
-	path := userSettings(t, `{"embedding.enabled": false,}`)
+	path := userSettings(t, `{"embedding.enabled": false;}`)
 	ctx, e := serveEditor(t, "neovim", t.TempDir(), "--ollama", fake.URL, "--state-dir", t.TempDir())
 	says := func(broken bool) {
 		t.Helper()

@@ -137,7 +137,7 @@ func (rt *Runtime) Family() string {
 // canary finds the family whose tags are tokens of the model. A vocabulary without
 // them spells each in four or more tokens, so the count of a prompt of nothing but
 // tags tells, whatever the model answers. It fails with ErrNoFIM; a server that does
-// not count proves nothing and passes for the likeliest family.
+// not count proves nothing and passes for the likeliest family, which is assumed.
 func (rt *Runtime) canary(ctx context.Context) error {
 	if len(rt.opt.Families) == 0 {
 		return nil
@@ -175,6 +175,7 @@ func (rt *Runtime) has(ctx context.Context, f *Family) (bool, error) {
 		return rt.infills(ctx, f)
 	}
 	count, err := rt.count(ctx, f, strings.Join(f.Tags, ""))
+	rt.assumed.Store(count == 0)
 	const startAndPad = 2 // what a tokenizer may put before any text
 	if err != nil || count <= len(f.Tags)+startAndPad {
 		return err == nil, err

@@ -91,6 +91,9 @@ func (rt *Runtime) Chat(ctx context.Context, c Conversation, emit func(text stri
 		err = nil
 	}
 	rt.noteEnd(err, t.took > 0)
+	if n := len(c.Messages); n > 0 && (err == nil || t.took > 0) {
+		rt.noteText(c.Messages[n-1].Text, t.took > 0)
+	}
 	t.reply.Text = t.text.String()
 	if err == nil && t.whole {
 		emit(t.reply.Text)
@@ -169,7 +172,7 @@ func (rt *Runtime) converse(ctx context.Context, b renderer, c Conversation, t *
 		return rt.limiter.yielding(ctx, conversing, func(ctx context.Context) error {
 			rt.metrics.forgetPrompt()
 			begun, sent, unread := len(t.text.String()), rt.opt.Clock.Now(), len(r.prompt)-known
-			err := rt.patiently(ctx, r, patience(len(r.prompt)-sure, rt.metrics.tokenTime(), rt.metrics.readTime()), func(c chunk) {
+			err := rt.inLine(ctx, r, patience(len(r.prompt)-sure, rt.metrics.tokenTime(), rt.metrics.readTime()), func(c chunk) {
 				rt.metrics.readIn(unread, rt.opt.Clock.Now().Sub(sent))
 				unread = 0
 				each(c)

@@ -126,17 +126,21 @@ func (rt *Runtime) Check(ctx context.Context) []Finding {
 	if f == nil {
 		f = &Family{}
 	}
-	how := fmt.Sprintf("as %s, whose tags are one token each", f.Name)
-	if f.Between != "" {
-		how = "by the server itself, at /" + infillPath
+	how := Finding{Name: FillsIn, Detail: fmt.Sprintf("as %s, whose tags are one token each", f.Name)}
+	switch {
+	case f.Between != "":
+		how.Detail = "by the server itself, at /" + infillPath
+	case rt.assumed.Load():
+		how.Note = true
+		how.Detail = fmt.Sprintf("taken for %s, the likeliest by the model's name: %s does not count tokens, so that nothing shows that the tags are the model's", f.Name, rt.endpoint.Host)
+		how.Fix = "if its ghost text is bad, set completion.template to the model's own family"
 	}
-	if !add(FillsIn, err, how, "") {
+	if !add(FillsIn, err, how.Detail, how.Fix) {
 		return list
 	}
+	list[len(list)-1].Note = how.Note
 
-	speed, err := rt.speed(ctx)
-	add("speed", err, speed, "")
-	return append(list, rt.chats(ctx, about)...)
+	return append(append(list, rt.speed(ctx)), rt.chats(ctx, about)...)
 }
 
 // chats looks at how a conversation reaches the model, without asking it; nothing is found of a server that does not show
@@ -165,21 +169,63 @@ func (rt *Runtime) chats(ctx context.Context, about facts) []Finding {
 	return []Finding{f}
 }
 
-// speed asks for a few tokens and answers how fast they came.
-func (rt *Runtime) speed(ctx context.Context) (string, error) {
+// usable is the least speed, in tokens a second, at which ghost text comes while it is still
+// wanted: a line of some ten tokens in two seconds.
+const usable = 5
+
+// trials are texts that every model has something to add to.
+var trials = [3]string{
+	"# The first ten prime numbers\nprimes = [", "# The days of the week\ndays = [\"Monday\", ", "def add(a, b):\n    \"\"\"Return the sum of a and b.\"\"\"\n    return ",
+}
+
+// speed asks for a few tokens and says how fast they came, or that none do.
+func (rt *Runtime) speed(ctx context.Context) Finding {
+	found := Finding{Name: "speed", Detail: "not measured: the server does not say how many tokens its answer has"}
+	u, text, err := rt.trial(ctx)
+	if err == nil && !text {
+		err = rt.answersNothing(fmt.Sprintf("its answers to %d beginnings of code had no text", len(trials)))
+	}
+	var p *problem
+	if err = rt.inWords(err); errors.As(err, &p) {
+		found.Detail, found.Fix = p.what, p.fix
+		return found
+	} else if err != nil {
+		found.Detail = err.Error()
+		return found
+	}
+	if found.OK = true; u.tokens == 0 || u.eval == 0 {
+		return found
+	}
+	rate := float64(u.tokens) / u.eval.Seconds()
+	digits := 0
+	if rate < 9.95 {
+		digits = 1
+	}
+	found.Detail = fmt.Sprintf("%.*f tokens a second", digits, rate)
+	if rate < usable {
+		found.Note, found.Fix = true, fmt.Sprintf("choose a smaller model: ghost text wants at least %d tokens a second, else it comes when you have typed on", usable)
+	}
+	return found
+}
+
+// trial asks for a few tokens of each of the trials until an answer has text.
+func (rt *Runtime) trial(ctx context.Context) (u usage, text bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	var u usage
 	const tokens = 16
-	answered := false
-	err := rt.complete(ctx, rt.probing(rt.family.Load(), "# The first ten prime numbers\nprimes = [", tokens), func(c chunk) { u, answered = c.usage, true })
-	if answered && errors.Is(err, context.DeadlineExceeded) {
-		err = &problem{kind: ErrServer, what: fmt.Sprintf("fewer than %d tokens in a minute", tokens), fix: "choose a smaller model", cause: err}
+	for _, prompt := range trials {
+		answered := false
+		err = rt.complete(ctx, rt.probing(rt.family.Load(), prompt, tokens), func(c chunk) {
+			u, answered, text = c.usage, true, text || c.text != ""
+		})
+		if answered && errors.Is(err, context.DeadlineExceeded) {
+			err = &problem{kind: ErrServer, what: fmt.Sprintf("fewer than %d tokens in a minute", tokens), fix: "choose a smaller model", cause: err}
+		}
+		if err != nil || text {
+			break
+		}
 	}
-	if err != nil || u.tokens == 0 || u.eval == 0 {
-		return "not measured", err
-	}
-	return fmt.Sprintf("%.0f tokens a second", float64(u.tokens)/u.eval.Seconds()), nil
+	return u, text, err
 }
 
 // probing is a completion's request for a model of a family, nil if none is known, to

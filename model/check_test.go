@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"quarry/model"
 	"quarry/model/modeltest"
@@ -68,6 +69,79 @@ func TestCheck(t *testing.T) {
 				t.Errorf("got\n%swant\n%s", got, c.want)
 			}
 		})
+	}
+}
+
+// finding is one line of a check-up.
+func finding(t *testing.T, opt model.Options, name string) model.Finding {
+	t.Helper()
+	o, err := model.New(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	list := o.Check(soon(t))
+	for _, f := range list {
+		if f.Name == name {
+			return f
+		}
+	}
+	t.Fatalf("no finding on %s: %+v", name, list)
+	return model.Finding{}
+}
+
+// A model that has nothing to add to any of three beginnings of code has failed; one answer
+// without text is none.
+func TestTheCheckOfAModelThatAnswersNothing(t *testing.T) {
+	for api, at := range map[string]func(string) model.Options{"ollama": options, "openai": openAIOptions} {
+		s := modeltest.NewServer(t)
+		s.Script(func(modeltest.Request) modeltest.Answer { return modeltest.Answer{} })
+		if f := finding(t, at(s.URL), "speed"); f.OK || !strings.HasSuffix(f.Detail, " answers nothing") || !strings.HasPrefix(f.Fix, "choose another, such as ") {
+			t.Errorf("%s: %+v", api, f)
+		}
+		n := 0
+		s.Script(func(r modeltest.Request) modeltest.Answer {
+			if n++; strings.Contains(r.Prompt, "prime numbers") {
+				return modeltest.Answer{}
+			}
+			return modeltest.Answer{Pieces: []string{"text"}}
+		})
+		if f := finding(t, at(s.URL), "speed"); !f.OK || n == 0 {
+			t.Errorf("%s, where one answer has no text: %+v", api, f)
+		}
+	}
+}
+
+func TestTheCheckOfASlowModel(t *testing.T) {
+	for took, want := range map[time.Duration]model.Finding{
+		10 * time.Second:       {Detail: "0.4 tokens a second", Note: true},
+		800 * time.Millisecond: {Detail: "5.0 tokens a second"},
+		401 * time.Millisecond: {Detail: "10 tokens a second"},
+		20 * time.Millisecond:  {Detail: "200 tokens a second"},
+	} {
+		s := modeltest.NewServer(t)
+		s.Script(func(modeltest.Request) modeltest.Answer {
+			return modeltest.Answer{Pieces: []string{"2", ", ", "3", ", "}, Took: took}
+		})
+		f := finding(t, options(s.URL), "speed")
+		if !f.OK || f.Detail != want.Detail || f.Note != want.Note || strings.HasPrefix(f.Fix, "choose a smaller model") != want.Note {
+			t.Errorf("%v: %+v", took, f)
+		}
+	}
+}
+
+// Where the server does not count tokens nothing shows that the tags are the model's: what is
+// assumed is said to be.
+func TestTheCheckSaysWhatItAssumes(t *testing.T) {
+	s := modeltest.NewServer(t)
+	s.SetModels(modeltest.Model{Name: "granite4:micro", NoFIM: true, NoCounts: true})
+	f := finding(t, openAIOptions(s.URL), model.FillsIn)
+	if !f.OK || !f.Note || !strings.HasPrefix(f.Detail, "taken for granite, ") || !strings.Contains(f.Detail, "does not count tokens") || !strings.Contains(f.Fix, "completion.template") {
+		t.Errorf("%+v", f)
+	}
+	s.SetModels(modeltest.Model{Name: "granite4:micro"})
+	if f := finding(t, openAIOptions(s.URL), model.FillsIn); !f.OK || f.Note || f.Detail != "as granite, whose tags are one token each" {
+		t.Errorf("where it counts: %+v", f)
 	}
 }
 

@@ -31,6 +31,9 @@ func (rt *Runtime) Generate(ctx context.Context, prompt string, maxTokens int, s
 	if err := rt.Ready(); err != nil {
 		return 0, err
 	}
+	if _, err := rt.taken(); err != nil {
+		return 0, err // before it takes the place of one that waits
+	}
 	queued := rt.opt.Clock.Now()
 	rt.limiter.enter(typing)
 	slot, err := rt.scheduler.enter(ctx, prompt)
@@ -141,9 +144,9 @@ func (rt *Runtime) ask(req request, queued time.Time, over func()) *call {
 		rt.wake()
 		m := rt.metrics.begin(rt.opt.Clock, queued, req.prompt)
 		limit := patience(m.timing.PromptBytes-m.timing.SharedBytes, rt.metrics.tokenTime(), rt.metrics.readTime())
-		answered := false
+		answered, text := false, false
 		err := rt.patiently(ctx, req, limit, func(r chunk) {
-			answered = true
+			answered, text = true, text || r.text != ""
 			c.pass(r, m)
 		})
 		if c.wasStopped() {
@@ -151,6 +154,9 @@ func (rt *Runtime) ask(req request, queued time.Time, over func()) *call {
 		}
 		m.end(err)
 		rt.noteEnd(err, answered)
+		if err == nil || text {
+			rt.noteText(req.prompt, text)
+		}
 		end(m.timing.PromptTokens, err)
 		rt.log.Debug("generate", "queue", m.timing.Queue, "first_token", m.timing.FirstToken, "total", m.timing.Total,
 			"prompt_tokens", m.timing.PromptTokens, "tokens", m.timing.Tokens, "error", err)

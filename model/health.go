@@ -29,8 +29,8 @@ type State struct {
 	// Err is nil when Ready, else says what is wrong and what to do, in words
 	// for the user.
 	Err error
-	// Warning, if not empty, is a sentence about a model that works but not
-	// well.
+	// Warning, if not empty, is a sentence about a model that can be asked and does
+	// not do well.
 	Warning string
 	// Full: it is Ready, and the server sends requests away, as Warning says.
 	Full bool
@@ -69,6 +69,11 @@ type health struct {
 	probed  time.Time     // when the last probe ended
 	refused int           // requests in a row that were sent away because the server is full
 	full    error         // what the last one was told
+	empty   int           // answers in a row without text, to prompts of which each was another than the one before
+	nothing string        // the last of these prompts
+	taken   error         // another program's request has the model; nil if none is known
+	line    int           // how often that was found since the last token
+	back    chan struct{} // closed when the model may be asked again, nil if it may be now
 	weights string        // of the model that was probed last, "" if not known; the watcher's own
 
 	// wake asks the watcher to probe now; doubt asks it to doubt a Ready state.
@@ -141,6 +146,7 @@ func (rt *Runtime) noteEnd(err error, answered bool) {
 	switch {
 	case answered || err == nil:
 		rt.noteRefusal(nil)
+	case errors.Is(err, errTaken): // which is said already
 	case errors.Is(err, ErrBusy):
 		rt.noteRefusal(err)
 	}
@@ -168,9 +174,42 @@ func (rt *Runtime) noteRefusal(err error) {
 	}
 }
 
-// fullness is the warning of a server that sends requests away, "" if it does not. mu is held.
+// emptyInARow is from how many answers without text on, to different prompts, a model is said to answer nothing. Where
+// a line or a block is whole, it has nothing to add, and that is right.
+const emptyInARow = 6
+
+// noteText keeps account of whether a whole answer had any text.
+func (rt *Runtime) noteText(prompt string, text bool) {
+	h := &rt.health
+	h.mu.Lock()
+	before := h.empty
+	switch {
+	case text:
+		h.empty, h.nothing = 0, ""
+	case prompt != h.nothing: // and no other sample of the same
+		h.empty, h.nothing = h.empty+1, prompt
+	}
+	now := h.empty
+	h.mu.Unlock()
+	if (before >= emptyInARow) != (now >= emptyInARow) {
+		rt.change(func(st State) State { return st })
+	}
+}
+
+// answersNothing is what to say of a model whose answers have no text.
+func (rt *Runtime) answersNothing(of string) *problem {
+	return &problem{
+		kind: ErrServer, what: rt.opt.Model + " answers nothing",
+		fix: fmt.Sprintf("choose another, such as %s, or restart the server (%s)", otherThan(rt.opt.Model), of),
+	}
+}
+
+// fullness is the warning of a server that sends requests away or answers another program, "" if it does neither. mu is held.
 func (h *health) fullness() string {
 	var p *problem
+	if errors.As(h.taken, &p) {
+		return p.Error() + ". Until then, completions are copied from your open files"
+	}
 	if h.refused < refusedInARow || !errors.As(h.full, &p) {
 		return ""
 	}
@@ -300,7 +339,7 @@ func (rt *Runtime) probe(trusted bool) State {
 	if !trusted {
 		rt.metrics.forgetPrompt()
 	}
-	if !trusted && !errors.Is(was.Err, errSilent) && !errors.Is(was.Err, errUnfinished) { // of such a one nothing better is known until it has answered
+	if !trusted && !errors.Is(was.Err, errSilent) && !errors.Is(was.Err, errUnfinished) && !errors.Is(was.Err, errTaken) { // of such a one nothing better is known until it has answered
 		loading := st
 		loading.Phase, loading.Err = Loading, rt.isLoading()
 		rt.set(loading)
@@ -360,7 +399,7 @@ func phaseOf(err error) Phase {
 		return Missing
 	case errors.Is(err, ErrNoFIM), errors.Is(err, ErrEmbeds), errors.Is(err, ErrRefused):
 		return Unsuitable
-	case errors.Is(err, ErrLoading):
+	case errors.Is(err, ErrLoading), errors.Is(err, errTaken): // until it has answered once
 		return Loading
 	}
 	return Failing
@@ -403,6 +442,8 @@ func (rt *Runtime) change(next func(State) State) {
 	st.Warning, st.Full = st.own, false
 	if full := h.fullness(); full != "" && st.Phase == Ready {
 		st.Warning, st.Full = strings.TrimSuffix(full+". "+st.own, ". "), true
+	} else if h.empty >= emptyInARow && st.Phase == Ready {
+		st.Warning = strings.TrimSuffix(rt.answersNothing("its last answers had no text").Error()+". "+st.own, ". ")
 	}
 	h.state = st
 	isNew := st.Phase != old.Phase || st.Warning != old.Warning || errorText(st.Err) != errorText(old.Err)

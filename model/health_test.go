@@ -3,6 +3,7 @@ package model_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -328,5 +329,60 @@ func TestReplacedModelIsAskedForItsTags(t *testing.T) {
 	o.Look()
 	if _, _, err := collect(soon(t), o, fim("a", "c"), 5); err != nil || len(seen.phases()) != n {
 		t.Errorf("the same one: %v, %v", err, seen.phases()[n:])
+	}
+}
+
+// A model whose answers to several prompts in a row have no text is a warning, told once, until
+// one has. Where one has nothing to add, or the same is asked several times, nothing is said.
+func TestAModelThatAlwaysAnswersNothingIsAWarning(t *testing.T) {
+	for api, at := range map[string]func(string) model.Options{"ollama": options, "openai": openAIOptions} {
+		t.Run(api, func(t *testing.T) {
+			s := modeltest.NewServer(t)
+			seen := newStates()
+			opt := at(s.URL)
+			opt.OnChange = seen.add
+			o := ready(t, opt)
+			seen.wait(t, 0, model.Ready)
+			told := len(seen.phases())
+			s.Script(func(r modeltest.Request) modeltest.Answer {
+				if strings.Contains(r.Prompt, "text") {
+					return modeltest.Answer{Pieces: []string{"text"}}
+				}
+				return modeltest.Answer{}
+			})
+			put := func(what string) {
+				t.Helper()
+				if _, _, err := collect(soon(t), o, fim(what, ""), 5); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 20 {
+				put("the same")
+			}
+			put("text")
+			for n := range 40 {
+				put(fmt.Sprint(n))
+				if n%5 == 4 {
+					put("text")
+				}
+			}
+			if st := o.State(); st.Warning != "" || len(seen.phases()) != told {
+				t.Errorf("where some have nothing to add: %+v", st)
+			}
+			for n := range 10 {
+				put(fmt.Sprint("nothing", n))
+			}
+			st := o.State()
+			if st.Phase != model.Ready || st.Full || !strings.Contains(st.Warning, " answers nothing: choose another, such as ") {
+				t.Errorf("the user is told %+v", st)
+			}
+			if n := len(seen.phases()); n != told+1 {
+				t.Errorf("told %d times", n-told)
+			}
+			put("text")
+			if st := o.State(); st.Warning != "" {
+				t.Errorf("after an answer with text: %+v", st)
+			}
+		})
 	}
 }

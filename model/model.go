@@ -136,6 +136,7 @@ type Runtime struct {
 	mayBeStuck atomic.Bool
 	lastAsked  atomic.Int64           // when the model was last asked, in Unix nanoseconds
 	family     atomic.Pointer[Family] // that of the model, nil while not known
+	assumed    atomic.Bool            // family: the server does not count tokens, so that nothing shows it
 	parameters atomic.Int64           // of the model; 0 if not known
 	trained    atomic.Int64           // the context the model was trained for, in tokens; 0 if not known
 

@@ -175,27 +175,31 @@ func (c *ollama) load(ctx context.Context) error {
 }
 
 // unload drops the model from memory, once nobody uses it, and answers when it
-// is gone.
+// is gone. Ollama is told once: it drops what it has in memory then as soon as that
+// is idle, and what is loaded later is another's.
 func (c *ollama) unload(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	req := c.request("", nil)
 	req.KeepAlive = &api.Duration{}
+	if err := c.finish(ctx, req, func(chunk) {}); err != nil {
+		return c.explainWithin(ctx, err)
+	}
 	// Ollama answers before it has done so, and a load that comes in between
-	// would keep the model as it is. A request that was on its way may have it
-	// loaded once more, which is why it is asked again after a second.
-	const often, again = 20 * time.Millisecond, 50
-	tick := time.NewTicker(often)
+	// would keep the model as it is.
+	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for n := 0; ; n++ {
-		if n%again == 0 {
-			if err := c.finish(ctx, req, func(chunk) {}); err != nil {
-				return c.explainWithin(ctx, err)
-			}
-		}
+	var first placement
+	for {
 		p, err := c.loaded(ctx)
 		if err != nil || p == (placement{}) {
 			return err
+		}
+		if first == (placement{}) {
+			first = p
+		}
+		if !p.expires.Equal(first.expires) { // another one, which somebody has loaded since
+			return nil
 		}
 		select {
 		case <-tick.C:

@@ -21,8 +21,6 @@ type unloader interface {
 	unload(ctx context.Context) error
 }
 
-var errStuck = errors.New("the server is stuck")
-
 // canaryPatience is that for the first request to a server, which may be stuck
 // since before quarry was there, but is more likely busy for someone else.
 const canaryPatience = 30 * time.Second
@@ -51,26 +49,64 @@ func (rt *Runtime) cold(r request) time.Duration {
 	return patience(len(r.prompt), rt.metrics.tokenTime(), rt.metrics.readTime())
 }
 
-// patiently completes r. If a request was cut off since the server last gave a
-// token, and this one gets none within limit, it has the model loaded anew and
-// asks once more.
+// What a stuck server shows is what one shows that answers somebody else: no token,
+// and a model whose time to leave memory stands still, since Ollama sets that when
+// nobody asks the model any more. The two differ once quarry has taken its own request
+// back. Then nobody asks a stuck model, since the request that got it stuck counts as
+// ended, and its time is set anew; under another program's request it goes on standing
+// still. Nothing is dropped from memory that another may be using: one that waits
+// behind a stuck request cannot be told from one that is answered.
+
+// suspicion is why a request was taken back: it got no token from a server that may be
+// stuck, with the model in memory as was seen.
+type suspicion struct{ seen placement }
+
+func (*suspicion) Error() string { return "the server may be stuck" }
+
+// patiently completes r. If a request was cut off since the server last gave a token,
+// and this one gets none within limit, twice, from a model that nobody else asks, it
+// has the model loaded anew and asks once more. Twice, because another's request may
+// end just when this one is taken back. Where another does ask it, it fails with
+// errTaken, as it then does for as long as it had waited.
 func (rt *Runtime) patiently(ctx context.Context, r request, limit time.Duration, each func(chunk)) error {
-	err := rt.watched(ctx, r, limit, each)
-	if err != errStuck {
+	longer, err := rt.taken()
+	if err != nil {
 		return err
+	}
+	limit = max(limit, min(limit<<longer, longestLine)) // who waits in line gets a turn in the end
+	for alone := 0; ; {
+		var s *suspicion
+		if err := rt.watched(ctx, r, limit, each); !errors.As(err, &s) {
+			return err
+		}
+		now, free, err := rt.leftAlone(ctx, s.seen)
+		switch {
+		case err != nil:
+			return err
+		case !free:
+			return rt.take(now, limit)
+		case !rt.isOurs(now): // it is loaded again, and that is waited for
+			limit, alone = max(limit, rt.cold(r)), 0
+			continue
+		}
+		if alone++; alone == 2 {
+			break
+		}
 	}
 	rt.log.Warn("Ollama is stuck after a cancelled request; loading the model anew")
 	rt.metrics.unstuck()
 	if err := rt.unstick(ctx); err != nil {
 		return err
 	}
-	if err = rt.watched(ctx, r, rt.cold(r), each); err == errStuck {
+	var s *suspicion
+	err = rt.watched(ctx, r, rt.cold(r), each)
+	if errors.As(err, &s) {
 		err = &problem{kind: ErrServer, what: "Ollama gives no answer", fix: "restart it, since loading " + rt.opt.Model + " anew did not help"}
 	}
 	return err
 }
 
-// watched completes r, and fails with errStuck if the server may be stuck when
+// watched completes r, and fails with a suspicion if the server may be stuck when
 // limit is over and no token has come.
 func (rt *Runtime) watched(ctx context.Context, r request, limit time.Duration, each func(chunk)) error {
 	if _, ok := rt.backend.(unloader); !ok {
@@ -82,9 +118,13 @@ func (rt *Runtime) watched(ctx context.Context, r request, limit time.Duration, 
 	watcher := make(chan struct{})
 	go func() {
 		defer close(watcher)
-		for rt.silent(alive, over, limit, rt.cold(r)) {
+		for {
+			seen, silent := rt.silent(alive, over, limit, rt.cold(r))
+			if !silent {
+				return
+			}
 			if rt.mayBeStuck.Load() {
-				cancel(errStuck)
+				cancel(&suspicion{seen})
 				return
 			}
 		}
@@ -95,35 +135,168 @@ func (rt *Runtime) watched(ctx context.Context, r request, limit time.Duration, 
 			started = true
 			close(alive)
 			rt.mayBeStuck.Store(false)
+			rt.giveBack(true)
 		}
 		each(c)
 	})
 	close(over)
 	<-watcher
+	var s *suspicion
 	switch {
-	case err != nil && context.Cause(attempt) == errStuck && ctx.Err() == nil:
-		return errStuck
+	case err != nil && errors.As(context.Cause(attempt), &s) && ctx.Err() == nil:
+		return s
 	case err != nil && started && (ctx.Err() != nil || errors.Is(err, errUnfinished)):
 		rt.mayBeStuck.Store(true) // cut off in the middle
 	}
 	return err
 }
 
+// errTaken is the cause of the problem that the model answers another program.
+var errTaken = errors.New("another program's request has the model")
+
+const (
+	// A server needs a moment to see that a request was taken back.
+	settling   = 200 * time.Millisecond
+	mostSettle = 5 // times
+	// lineLook is how often a model that answers another is looked at, longestLine the
+	// longest that quarry waits for its turn in one go.
+	lineLook    = time.Second
+	longestLine = 2 * time.Minute
+)
+
+// leftAlone answers how the model is in memory after a request to it was taken back, and
+// whether nobody else asks it.
+func (rt *Runtime) leftAlone(ctx context.Context, before placement) (now placement, free bool, err error) {
+	for n := 0; ; n++ {
+		if now, free, err = rt.released(before); err != nil || free || n == mostSettle {
+			return now, free, err
+		}
+		select {
+		case <-rt.opt.Clock.After(settling):
+		case <-ctx.Done():
+			return now, false, ctx.Err()
+		}
+	}
+}
+
+// released is whether requests to the model have all ended since it was as before: its time
+// to leave memory is another, and does not move with the clock, as it does before any ended.
+func (rt *Runtime) released(before placement) (now placement, free bool, err error) {
+	if now, err = rt.loaded(rt.ctx); err != nil || !rt.isOurs(now) {
+		return now, err == nil, err
+	}
+	return now, !now.expires.Equal(before.expires) && !rt.isFresh(now), nil
+}
+
+// take notes that another program's request has the model, which the status says. Until
+// that has ended, or quarry has stayed away for as long as it had waited, nothing is asked: a
+// request of another quarry, which suspects the same, then finds the model alone.
+func (rt *Runtime) take(seen placement, waited time.Duration) error {
+	h := &rt.health
+	h.mu.Lock()
+	h.taken = &problem{
+		kind: ErrBusy, cause: errTaken, what: rt.opt.Model + " is busy for another program",
+		fix: "wait until it is done there (if no other program asks it, restart Ollama)",
+	}
+	h.line++
+	err, line, back := h.taken, h.line, make(chan struct{})
+	h.back = back
+	h.mu.Unlock()
+	rt.log.Info("the model is busy for another program", "waited", waited)
+	rt.change(func(st State) State { return st })
+	rt.spawn(func() {
+		// Whoever waits in line is heard of by the answer; of who does not, this is.
+		for away, ended, isOver := lineLook, false, false; !ended; away += lineLook {
+			select {
+			case <-rt.opt.Clock.After(lineLook):
+			case <-rt.ctx.Done():
+				return
+			}
+			_, ended, _ = rt.released(seen) // what is wrong with the server is found elsewhere
+			h.mu.Lock()
+			isOld := h.taken == nil || h.line != line
+			if !isOver && (ended || isOld || away >= waited) {
+				isOver = true
+				if h.back == back {
+					h.back = nil
+				}
+				close(back)
+				signal(h.wake)
+			}
+			h.mu.Unlock()
+			if isOld {
+				return
+			}
+		}
+		rt.giveBack(false)
+		signal(h.wake)
+	})
+	return err
+}
+
+// taken fails while quarry leaves the model to another program; else longer is how often it
+// did since the last token.
+func (rt *Runtime) taken() (longer int, err error) {
+	h := &rt.health
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.back != nil {
+		return 0, h.taken
+	}
+	return min(h.line, 10), nil
+}
+
+// giveBack says that no other program has the model any more; answered, that it gave quarry a
+// token since.
+func (rt *Runtime) giveBack(answered bool) {
+	h := &rt.health
+	h.mu.Lock()
+	had := h.taken != nil
+	if h.taken = nil; answered {
+		h.line = 0
+	}
+	h.mu.Unlock()
+	if had {
+		rt.change(func(st State) State { return st })
+	}
+}
+
+// inLine is patiently for who waits until another program has its answer.
+func (rt *Runtime) inLine(ctx context.Context, r request, limit time.Duration, each func(chunk)) error {
+	for {
+		err := rt.patiently(ctx, r, limit, each)
+		if !errors.Is(err, errTaken) {
+			return err
+		}
+		rt.health.mu.Lock()
+		back := rt.health.back
+		rt.health.mu.Unlock()
+		if back == nil {
+			continue
+		}
+		select {
+		case <-back:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
 // silent waits until no token has come for limit from a model that was there all
-// the time, or answers false when one of the channels is closed. A request waits
+// the time, and answers how it was, or false when one of the channels is closed. A request waits
 // as long for a model that another program had unloaded, and unloading that once
 // more would only double the wait. A model that has ended no request yet may be on
 // its way into memory or stuck with its first: the watcher has it loaded, which a
 // model in memory answers at once, and from then on it has cold, the time that
 // the whole prompt takes.
-func (rt *Runtime) silent(alive, over <-chan struct{}, limit, cold time.Duration) bool {
+func (rt *Runtime) silent(alive, over <-chan struct{}, limit, cold time.Duration) (placement, bool) {
 	fresh := false // has ended no request, as far as was seen
 	for {
 		isLoaded := false
 		if fresh {
 			st, waits := rt.afterLoading(alive, over)
 			if !waits {
-				return false
+				return placement{}, false
 			}
 			isLoaded, limit = st.Phase == Ready, max(limit, cold)
 		}
@@ -132,9 +305,9 @@ func (rt *Runtime) silent(alive, over <-chan struct{}, limit, cold time.Duration
 		for i := range seen {
 			select {
 			case <-alive:
-				return false
+				return placement{}, false
 			case <-over:
-				return false
+				return placement{}, false
 			case <-rt.opt.Clock.After(limit / 2):
 			}
 			if seen[i], err = rt.loaded(rt.ctx); err != nil {
@@ -146,11 +319,11 @@ func (rt *Runtime) silent(alive, over <-chan struct{}, limit, cold time.Duration
 		}
 		ours := rt.isOurs(seen[0]) && rt.isOurs(seen[1])
 		if ours && seen[1].expires.Equal(seen[0].expires) {
-			return true
+			return seen[1], true
 		}
 		fresh = ours && rt.isFresh(seen[1])
 		if fresh && isLoaded {
-			return true
+			return seen[1], true
 		}
 		rt.reloading()
 	}

@@ -31,6 +31,8 @@ func onePiece() chan struct{} {
 	return gate
 }
 
+// Nobody else asks a server that got stuck, which shows when quarry's request is taken back:
+// twice, since another's may end just then.
 func TestAServerThatGotStuckIsRepaired(t *testing.T) {
 	s, clock, o := stopped(t)
 	s.Queue(modeltest.Answer{Pieces: []string{"a", "b", "c"}, Gate: onePiece(), GetStuck: true}, modeltest.Answer{Pieces: []string{"next"}})
@@ -38,15 +40,15 @@ func TestAServerThatGotStuckIsRepaired(t *testing.T) {
 	waitOutcome(t, s, fim("first", ""), modeltest.Cancelled)
 
 	next := ask(t.Context(), o, fim("first", ""))
-	if err := s.Wait(soon(t), func([]modeltest.Request) bool { return s.MaxQueued() == 1 }); err != nil {
-		t.Fatal(err)
+	for n := range 2 {
+		takenBack(t, s, clock, fim("first", ""), n+2, 5*time.Second)
 	}
-	losePatience(t, s, clock)
+	untilOver(t, clock, next)
 	if text, err := next.wait(t); err != nil || text != "next" {
 		t.Errorf("after the repair: %q, %v", text, err)
 	}
-	if m := o.Metrics(); m.Unstuck != 1 || s.Loads() != 2 {
-		t.Errorf("repaired %d times with %d loads", m.Unstuck, s.Loads())
+	if m := o.Metrics(); m.Unstuck != 1 || s.Loads() != 2 || s.Unloads() != 1 {
+		t.Errorf("repaired %d times with %d loads and %d requests to drop the model", m.Unstuck, s.Loads(), s.Unloads())
 	}
 }
 
@@ -60,27 +62,243 @@ func TestAModelThatGotStuckAtOnceIsRepaired(t *testing.T) {
 	if err := s.Wait(soon(t), func([]modeltest.Request) bool { return s.MaxQueued() == 1 }); err != nil {
 		t.Fatal(err)
 	}
-	losePatience(t, s, clock) // it may be on its way into memory, and must read the whole prompt then
-	eventually(t, "the repair", func() bool {
-		clock.advance(time.Second)
-		return o.Metrics().Unstuck == 1
-	})
+	losePatience(t, clock, 5*time.Second) // it may be on its way into memory, and must read the whole prompt then
+	cold := 5*time.Second + 2*time.Duration(len(fim("first", "")))*(time.Second/150)
+	for n, patience := range []time.Duration{cold, 5 * time.Second} {
+		takenBack(t, s, clock, fim("first", ""), n+2, patience)
+	}
+	untilOver(t, clock, next)
 	if text, err := next.wait(t); err != nil || text != "next" {
 		t.Errorf("after the repair: %q, %v", text, err)
 	}
-	if m := o.Metrics(); m.Unstuck != 1 || s.Loads() != 3 {
-		t.Errorf("repaired %d times with %d loads", m.Unstuck, s.Loads())
+	if m := o.Metrics(); m.Unstuck != 1 || s.Loads() != 3 || s.Unloads() != 1 {
+		t.Errorf("repaired %d times with %d loads and %d requests to drop the model", m.Unstuck, s.Loads(), s.Unloads())
 	}
 }
 
-// losePatience moves the clock over the 5 s for which a request waits that has
-// nothing new in its prompt: the server is looked at in their middle and at
-// their end.
-func losePatience(t *testing.T, s *modeltest.Server, clock *manualClock) {
+// settling is how often the server is looked at for whether it has seen that a request was taken back.
+const settling = 200 * time.Millisecond
+
+// untilOver lets quarry look at the server until a request is over.
+func untilOver(t *testing.T, clock *manualClock, a *asked) {
+	t.Helper()
+	eventually(t, "the request ends", func() bool {
+		if clock.due(settling) {
+			clock.advance(settling)
+		}
+		select {
+		case <-a.done:
+			return true
+		default:
+			return false
+		}
+	})
+}
+
+// takenBack waits until the n-th request with a prompt has lost its patience and is gone.
+func takenBack(t *testing.T, s *modeltest.Server, clock *manualClock, prompt string, n int, patience time.Duration) {
+	t.Helper()
+	outcome := func() modeltest.Outcome {
+		seen := 0
+		for _, r := range s.Prompts() {
+			if r.Prompt == prompt {
+				if seen++; seen == n {
+					return r.Outcome
+				}
+			}
+		}
+		return ""
+	}
+	eventually(t, "the request comes", func() bool {
+		if clock.due(settling) {
+			clock.advance(settling)
+		}
+		return outcome() != ""
+	})
+	losePatience(t, clock, patience)
+	eventually(t, "the request is gone", func() bool { return outcome() == modeltest.Cancelled })
+}
+
+// theirs is a request of another program, with the same context length, that has the model
+// until done is called.
+func theirs(t *testing.T, s *modeltest.Server, o *model.Runtime) (done func()) {
+	t.Helper()
+	other := ready(t, options(s.URL))
+	hold, begun := make(chan struct{}), make(chan struct{})
+	s.Queue(modeltest.Answer{Pieces: []string{"a", "b", "c"}, Gate: onePiece()})
+	s.Script(func(r modeltest.Request) modeltest.Answer {
+		if r.Prompt == fim("theirs", "") {
+			close(begun)
+			return modeltest.Answer{Pieces: []string{"theirs"}, Hold: hold}
+		}
+		return modeltest.Answer{Pieces: []string{"ours"}}
+	})
+	cancelled(t, o, fim("x", ""))
+	waitOutcome(t, s, fim("x", ""), modeltest.Cancelled)
+	a := ask(t.Context(), other, fim("theirs", ""))
+	select {
+	case <-begun:
+	case <-soon(t).Done():
+		t.Fatal("theirs never began")
+	}
+	return func() {
+		t.Helper()
+		close(hold)
+		if text, err := a.wait(t); err != nil || text != "theirs" {
+			t.Errorf("theirs got %q, %v", text, err)
+		}
+	}
+}
+
+// untouched fails if the model was dropped or loaded again.
+func untouched(t *testing.T, s *modeltest.Server, o *model.Runtime) {
+	t.Helper()
+	if m := o.Metrics(); m.Unstuck != 0 || s.Loads() != 1 || s.Unloads() != 0 {
+		t.Errorf("repaired %d times, with %d loads and %d requests to drop the model", m.Unstuck, s.Loads(), s.Unloads())
+	}
+}
+
+// While another program's request has the model, its time to leave memory stands still as that
+// of a stuck one does. It is left alone, the user is told, nothing more is asked meanwhile, and
+// what is asked after it is answered.
+func TestAModelThatAnotherAsksIsNotTakenForStuck(t *testing.T) {
+	s, clock, o := stopped(t)
+	done := theirs(t, s, o)
+	ours := ask(t.Context(), o, fim("x", ""))
+	takenBack(t, s, clock, fim("x", ""), 2, 5*time.Second)
+	settle(t, clock)
+	if text, err := ours.wait(t); !errors.Is(err, model.ErrBusy) || text != "" {
+		t.Errorf("ours got %q, %v", text, err)
+	}
+	if st := o.State(); st.Phase != model.Ready || !st.Full || !strings.HasPrefix(st.Warning, "granite4:micro is busy for another program: wait") {
+		t.Errorf("the user is told %+v", st)
+	}
+	asked := len(s.Prompts())
+	for range 3 {
+		if _, _, err := collect(soon(t), o, fim("y", ""), 5); !errors.Is(err, model.ErrBusy) {
+			t.Errorf("who asks meanwhile is told %v", err)
+		}
+	}
+	if n := len(s.Prompts()); n != asked {
+		t.Errorf("%d requests were sent meanwhile", n-asked)
+	}
+	waits(t, clock, time.Second) // it is looked at, and still busy
+	eventually(t, "the next look is due", func() bool { return clock.due(time.Second) })
+	if st := o.State(); !st.Full {
+		t.Errorf("the user is told %+v", st)
+	}
+	done()
+	waits(t, clock, time.Second)
+	eventually(t, "the warning ends", func() bool { return !o.State().Full })
+	if text, _, err := collect(soon(t), o, fim("x", ""), 5); err != nil || text != "ours" {
+		t.Errorf("after theirs: %q, %v", text, err)
+	}
+	untouched(t, s, o)
+}
+
+// settle ends the looks at a server that had to see that a request was taken back.
+func settle(t *testing.T, clock *manualClock) {
+	t.Helper()
+	for range 5 {
+		waits(t, clock, settling)
+	}
+}
+
+// Programs that ask one after the other leave the model at no time. Whoever stays away for a
+// while and then waits longer, in line, has a turn.
+func TestAModelThatOthersAskAllTheTimeIsWaitedForInLine(t *testing.T) {
+	s, clock, o := stopped(t)
+	done := theirs(t, s, o)
+	ours := ask(t.Context(), o, fim("x", ""))
+	takenBack(t, s, clock, fim("x", ""), 2, 5*time.Second)
+	settle(t, clock)
+	if _, err := ours.wait(t); !errors.Is(err, model.ErrBusy) {
+		t.Errorf("%v", err)
+	}
+	for range 5 {
+		waits(t, clock, time.Second)
+	}
+	eventually(t, "it is asked again", func() bool {
+		ours = ask(t.Context(), o, fim("x", ""))
+		select {
+		case <-ours.done:
+			return false
+		case <-time.After(50 * time.Millisecond): // under way, or about to be
+		}
+		return clock.due(5 * time.Second) // half of a patience that has doubled
+	})
+	waits(t, clock, 5*time.Second)
+	if st := o.State(); !st.Full {
+		t.Errorf("while it waits in line the user is told %+v", st)
+	}
+	done()
+	if text, err := ours.wait(t); err != nil || text != "ours" {
+		t.Errorf("in line: %q, %v", text, err)
+	}
+	if st := o.State(); st.Full || st.Warning != "" {
+		t.Errorf("after the answer: %+v", st)
+	}
+	untouched(t, s, o)
+}
+
+// A question waits for its turn.
+func TestAQuestionWaitsForWhomTheModelAnswers(t *testing.T) {
+	s, clock, o := stopped(t)
+	done := theirs(t, s, o)
+	answer := make(chan string, 1)
+	go func() {
+		r, err := o.Chat(soon(t), model.Conversation{Messages: []model.Message{{Role: "user", Text: "x"}}}, func(string) bool { return true })
+		answer <- fmt.Sprint(r.Text, err)
+	}()
+	eventually(t, "the question is sent", func() bool { // when nothing was typed for a moment
+		if clock.due(250 * time.Millisecond) {
+			clock.advance(250 * time.Millisecond)
+		}
+		return s.MaxQueued() == 1
+	})
+	eventually(t, "the user is told", func() bool {
+		clock.advance(500 * time.Millisecond)
+		return o.State().Full
+	})
+	done()
+	eventually(t, "the answer", func() bool {
+		clock.advance(500 * time.Millisecond)
+		return len(answer) > 0
+	})
+	if got := <-answer; got != "ours<nil>" {
+		t.Errorf("got %q", got)
+	}
+	untouched(t, s, o)
+}
+
+// A model that answers another from before quarry was there is not being loaded: who starts
+// quarry is told so, and it goes on by itself.
+func TestAModelThatAnswersAnotherFromTheStart(t *testing.T) {
+	s, _, o := stopped(t)
+	done := theirs(t, s, o)
+	opt := options(s.URL)
+	clock, seen := newManualClock(), newStates()
+	opt.Clock, opt.OnChange = clock, seen.add
+	start(t, opt)
+	seen.wait(t, 0, model.Loading)
+	st := seen.reach(t, clock, time.Second, 1, model.Loading)
+	if says := "granite4:micro is busy for another program: wait"; !strings.HasPrefix(st.Err.Error(), says) {
+		t.Errorf("the user is told %v", st.Err)
+	}
+	done()
+	seen.reach(t, clock, time.Second, 2, model.Ready)
+	if n := len(seen.phases()); n != 3 {
+		t.Errorf("the user was told %v", seen.phases())
+	}
+	untouched(t, s, o)
+}
+
+// losePatience moves the clock over the time for which a request waits, 5 s if it has
+// nothing new in its prompt: the server is looked at in their middle and at their end.
+func losePatience(t *testing.T, clock *manualClock, patience time.Duration) {
 	t.Helper()
 	for range 2 {
-		eventually(t, "half of its patience ends", func() bool { return clock.due(2500 * time.Millisecond) })
-		clock.advance(2500 * time.Millisecond)
+		waits(t, clock, patience/2)
 	}
 }
 
@@ -103,7 +321,7 @@ func TestAModelThatIsLoadedAgainIsNotTakenForStuck(t *testing.T) {
 	reports := len(seen.phases())
 	next := ask(t.Context(), o, fim("x", ""))
 	eventually(t, "the load begins", func() bool { return s.Loads() == 2 })
-	losePatience(t, s, clock)
+	losePatience(t, clock, 5*time.Second)
 	st := seen.wait(t, reports, model.Loading)
 	clock.advance(time.Minute) // a load takes as long as it takes
 	if !errors.Is(st.Err, model.ErrLoading) || !strings.Contains(st.Err.Error(), "again") || !strings.Contains(st.Err.Error(), "OLLAMA_MAX_LOADED_MODELS") {
@@ -153,7 +371,7 @@ func TestAModelThatAnotherUsesIsNotTakenForStuck(t *testing.T) {
 	if err := s.Wait(soon(t), func([]modeltest.Request) bool { return s.MaxQueued() == 1 }); err != nil {
 		t.Fatal(err)
 	}
-	losePatience(t, s, clock)
+	losePatience(t, clock, 5*time.Second)
 	close(hold)
 	for want, a := range map[string]*asked{"theirs": theirs, "ours": ours} {
 		if text, err := a.wait(t); err != nil || text != want {
@@ -319,5 +537,53 @@ func TestRealLoadIsNotTakenForStuck(t *testing.T) {
 	}
 	if loads, aborted := s.Loads(), s.AbortedLoads(); loads != 4 || aborted != 0 {
 		t.Errorf("loaded %d times, %d of them thrown away; want 4 and 0", loads, aborted)
+	}
+}
+
+// What /api/ps of the real one says of a model that answers another program, and of one whose
+// request was taken back, is what quarry goes by.
+func TestRealRequestOfAnotherIsNotTakenForStuck(t *testing.T) {
+	s := ollamatest.StartEmpty(t)
+	s.Create(ollamatest.DefaultModel, ollamatest.Slow)
+	clock := &hastyClock{}
+	opt := options(s.URL)
+	opt.Clock = clock
+	o := ready(t, opt)
+	cancelled(t, o, fim("x", ""))
+	repaired := o.Metrics().Unstuck // by itself, which a busy machine makes likelier
+
+	begun, theirs := make(chan struct{}), make(chan string, 1)
+	other := ready(t, options(s.URL))
+	go func() {
+		var text strings.Builder
+		_, err := other.Generate(soon(t), fim("theirs", ""), 1500, nil, 0, func(piece string, _ float64) bool {
+			if text.Len() == 0 {
+				close(begun)
+			}
+			text.WriteString(piece)
+			return true
+		})
+		theirs <- fmt.Sprint(text.Len() > 500, err)
+	}()
+	<-begun
+	clock.hurries.Store(true)
+	text, _, err := collect(soon(t), o, fim("x", ""), 20)
+	st := o.State()
+	clock.hurries.Store(false)
+	if len(theirs) > 0 {
+		t.Skip("this machine had answered the other program before quarry lost its patience")
+	}
+	if !errors.Is(err, model.ErrBusy) || text != "" || !st.Full {
+		t.Errorf("while another program has the model: %q, %v, %+v", text, err, st)
+	}
+	if got := <-theirs; got != "true <nil>" {
+		t.Errorf("the other program got %s", got)
+	}
+	eventually(t, "the warning ends", func() bool { return !o.State().Full })
+	if text, _, err := collect(soon(t), o, fim("x", ""), 20); err != nil || text == "" {
+		t.Errorf("afterwards: %q, %v", text, err)
+	}
+	if n := o.Metrics().Unstuck - repaired; n != 0 || s.Loads() != 1+repaired {
+		t.Errorf("repaired %d times, loaded %d times", n, s.Loads())
 	}
 }

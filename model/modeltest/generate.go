@@ -48,7 +48,7 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 	}
 	if rec.Prompt == "" {
 		if keep := string(rec.body.KeepAlive); keep == `0` || keep == `"0s"` {
-			s.unload(r.Context(), m)
+			s.unload(m)
 			reply(w, 200, map[string]any{"model": rec.Model, "created_at": time.Now(), "response": "", "done": true, "done_reason": "unload"})
 			return
 		}
@@ -86,7 +86,7 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 		sayLoaded(w, m, rec)
 		return
 	}
-	out := stream{rec: rec, s: s, to: &ndjson{w: w, model: m, name: rec.Model, logprobs: rec.body.Logprobs == true}}
+	out := stream{rec: rec, s: s, to: &ndjson{w: w, model: m, name: rec.Model, logprobs: rec.body.Logprobs == true, took: a.Took}}
 	outcome = out.run(r.Context(), a, promptTokens)
 	if a.GetStuck && outcome == Cancelled {
 		stuck = true
@@ -165,25 +165,33 @@ func (s *Server) untilAnotherWaits() {
 	s.mu.Unlock()
 }
 
-// unload drops a model, and with it a request that got stuck, once no other
-// waits for it.
-func (s *Server) unload(ctx context.Context, m Model) {
+// unload drops a model once no request has it, and answers at once, as Ollama does. A
+// request that got stuck counts for none, and goes with the model.
+func (s *Server) unload(m Model) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.waiting > 0 && ctx.Err() == nil {
-		changed := s.changed
-		s.mu.Unlock()
-		select {
-		case <-changed:
-		case <-ctx.Done():
-		}
-		s.mu.Lock()
+	s.unloads++
+	if l := s.loaded[fullName(m.Name)]; l != nil {
+		l.expires, l.dropped = time.Now(), true
+		s.drop(l)
 	}
-	delete(s.loaded, fullName(m.Name))
+}
+
+// drop is called when a model is to be dropped and when a request needs it no more. mu is held.
+func (s *Server) drop(l *loadedModel) {
+	if !l.dropped || l.users > 0 {
+		return
+	}
+	for name, have := range s.loaded {
+		if have == l {
+			delete(s.loaded, name)
+		}
+	}
 	if s.stuck {
 		s.stuck = false
 		<-s.slot
 	}
+	s.notify()
 }
 
 // load brings a model into memory for a request, which calls done when it ends.
@@ -221,6 +229,8 @@ func (s *Server) done(l *loadedModel) {
 	defer s.mu.Unlock()
 	if l.users--; l.users == 0 {
 		l.expires = time.Now().Add(keepAlive)
+		s.drop(l)
+		s.notify()
 	}
 }
 
@@ -238,8 +248,11 @@ func (s *Server) answer(rec *record) Answer {
 	}
 	script := s.script
 	s.mu.Unlock()
-	if script == nil {
-		return Answer{}
+	switch {
+	case script != nil:
+		return script(rec.Request)
+	case Model{}.tokens(rec.Prompt) == Model{NoFIM: true}.tokens(rec.Prompt): // text alone, to which every model adds some
+		return Answer{Pieces: []string{"1"}}
 	}
-	return script(rec.Request)
+	return Answer{}
 }

@@ -50,6 +50,8 @@ type Model struct {
 	Architecture string
 	// Inserts makes Ollama say that the model fills in the middle.
 	Inserts bool
+	// NoCounts makes the server say of nothing under /v1 how many tokens it has.
+	NoCounts bool
 	// NoChat makes the chat template one that lets through what the user says alone.
 	NoChat bool
 	// NoTools makes the chat template one that knows no tools.
@@ -104,6 +106,8 @@ type Answer struct {
 	Late bool
 	// OnlyLoads answers that the model is in memory, and nothing else.
 	OnlyLoads bool
+	// Took is how long the server says that the tokens took, 1 ns if 0.
+	Took time.Duration
 	// NoDone ends the stream after Pieces cleanly, without the done chunk.
 	NoDone bool
 }
@@ -134,6 +138,7 @@ type Server struct {
 	changed  chan struct{} // closed and replaced whenever a record changes
 	loaded   map[string]*loadedModel
 	loads    int
+	unloads  int
 	pulls    <-chan struct{} // holds downloads; guarded by mu
 	waiting  int
 	maxQueue int
@@ -149,6 +154,8 @@ const keepAlive = time.Hour
 type loadedModel struct {
 	numCtx int
 	users  int // requests that have it
+	// dropped says that it leaves memory when no request has it.
+	dropped bool
 	// loading is closed when it is in memory; nil if it came there at once.
 	loading <-chan struct{}
 	// expires is set when the last of them ends, as Ollama does: before the first
@@ -378,6 +385,13 @@ func (s *Server) Loads() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.loads
+}
+
+// Unloads is how often somebody asked for a model to be dropped.
+func (s *Server) Unloads() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.unloads
 }
 
 // MaxQueued is the largest number of generations that waited at once for

@@ -109,6 +109,7 @@ type ndjson struct {
 	model    Model
 	name     string // as it was asked for
 	logprobs bool   // asked for
+	took     time.Duration
 }
 
 func (f *ndjson) piece(text string, logprobs []float64) {
@@ -126,7 +127,7 @@ func (f *ndjson) piece(text string, logprobs []float64) {
 func (f *ndjson) done(reason string, promptTokens, tokens int) {
 	f.line(map[string]any{
 		"model": f.name, "created_at": time.Now(), "response": "", "done": true, "done_reason": reason,
-		"total_duration": 1, "load_duration": 1, "prompt_eval_count": promptTokens, "prompt_eval_duration": 1, "eval_count": tokens, "eval_duration": 1,
+		"total_duration": 1, "load_duration": 1, "prompt_eval_count": promptTokens, "prompt_eval_duration": 1, "eval_count": tokens, "eval_duration": max(f.took, 1),
 	})
 }
 
@@ -151,7 +152,9 @@ func (f sse) piece(text string, logprobs []float64) {
 
 func (f sse) done(reason string, promptTokens, tokens int) {
 	f.event(map[string]any{"choices": []any{map[string]any{"text": "", "finish_reason": reason}}})
-	f.event(map[string]any{"choices": []any{}, "usage": map[string]any{"prompt_tokens": promptTokens, "completion_tokens": tokens}})
+	if !f.model.NoCounts {
+		f.event(map[string]any{"choices": []any{}, "usage": map[string]any{"prompt_tokens": promptTokens, "completion_tokens": tokens}})
+	}
 	f.send("[DONE]")
 }
 

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"quarry/agent"
@@ -56,6 +57,9 @@ type Assistant struct {
 	tools Tools
 	files cite.Files
 	opts  Options
+	// formless is how often in a row the model's server refused a form for an answer and
+	// gave one without.
+	formless atomic.Int32
 }
 
 // New makes an assistant.
@@ -66,7 +70,7 @@ func New(chat agent.Chat, tools Tools, files cite.Files, opts Options) *Assistan
 	if opts.Time <= 0 {
 		opts.Time = 2 * time.Minute
 	}
-	return &Assistant{chat, tools, files, opts}
+	return &Assistant{chat: chat, tools: tools, files: files, opts: opts}
 }
 
 // Watch follows an answer while it comes about. Its functions may be nil.

@@ -16,6 +16,7 @@ import (
 	"quarry/agent/cite"
 	"quarry/agent/loop"
 	"quarry/agent/prompt"
+	"quarry/agent/toolcall"
 	"quarry/index/pattern"
 )
 
@@ -36,6 +37,8 @@ const (
 	leastPiece, foundBytes = 200, 36_000
 	// sentenceTokens bounds the sentence.
 	sentenceTokens = 120
+	// formsRefused is from how many refused forms on no more is sent: one may be a hiccup.
+	formsRefused = 2
 	// wholePiece is how many lines a place may have without being narrowed down.
 	wholePiece = 20
 )
@@ -80,8 +83,10 @@ func (a *Assistant) choose(ctx context.Context, q agent.Question, w Watch) (Repo
 		switch {
 		case err != nil && context.Cause(ctx) == errOutOfTime:
 			out.Stop, p.refused = loop.OutOfTime, false
-		case err != nil:
-			return report, err
+		case ctx.Err() != nil:
+			return report, ctx.Err()
+		case err != nil: // what was looked up is there all the same
+			p.failed, p.refused = err.Error(), false
 		default:
 			p = answerOf(c, q.Text, pieces, check)
 		}
@@ -191,13 +196,32 @@ func (a *Assistant) ask(ctx context.Context, q agent.Question, pieces []piece, s
 	// the first piece's, whatever the sentence then names.
 	schema := fmt.Sprintf(`{"type":"object","properties":{"answer":{"type":"string"},"best":{"type":"integer","enum":%s}},"required":["answer","best"],"additionalProperties":false}`, enum)
 	begin := time.Now()
-	reply, err := a.chat.Chat(ctx, agent.Conversation{
+	conversation := agent.Conversation{
 		Messages: []agent.Message{
 			{Role: "system", Text: prompt.Text(prompts, "choose.system.tmpl", nil)},
 			{Role: "user", Text: prompt.Text(prompts, "choose.tmpl", map[string]any{"Question": q.Text, "Pieces": pieces})},
 		},
-		Format: json.RawMessage(schema), Temperature: a.opts.Temperature, MaxTokens: sentenceTokens,
-	}, func(string) bool { return true })
+		Temperature: a.opts.Temperature, MaxTokens: sentenceTokens,
+	}
+	all := func(string) bool { return true }
+	var reply agent.Reply
+	formless := a.formless.Load() >= formsRefused
+	if !formless {
+		conversation.Format = json.RawMessage(schema)
+		reply, err = a.chat.Chat(ctx, conversation, all)
+		if err == nil {
+			a.formless.Store(0)
+		}
+		formless = err != nil && !tooLong(err) && ctx.Err() == nil
+	}
+	if formless { // not every server takes a schema, and each says so in its own words
+		conversation.Format = nil
+		if free, freeErr := a.chat.Chat(ctx, conversation, all); freeErr == nil || err == nil {
+			if reply, err = free, freeErr; err == nil {
+				a.formless.Add(1)
+			}
+		}
+	}
 	s := loop.Step{Turn: 1, Outcome: "answer", Bytes: len(reply.Text), Took: time.Since(begin), PromptTokens: reply.PromptTokens, Tokens: reply.Tokens}
 	switch {
 	case tooLong(err):
@@ -208,6 +232,9 @@ func (a *Assistant) ask(ctx context.Context, q agent.Question, pieces []piece, s
 		return choice{}, err
 	}
 	c, ok := parseChoice(reply.Text)
+	if !ok && formless {
+		c, ok = inWords(reply.Text)
+	}
 	if !ok {
 		s.Outcome = "broken"
 	}
@@ -241,6 +268,26 @@ func parseChoice(text string) (c choice, ok bool) {
 	return c, true
 }
 
+var numberOf = pattern.Lazy(`\s*\[(\d{1,3})\]`)
+
+// inWords reads an answer that was to have a form and has none: its first sentence, and the
+// first number of a piece in it.
+func inWords(text string) (c choice, ok bool) {
+	text = strings.TrimSpace(toolcall.AfterThought(text))
+	if refusal().MatchString(text) {
+		return choice{}, true
+	}
+	c.Answer, _, _ = strings.Cut(text, "\n")
+	if m := sentenceEnd().FindStringIndex(c.Answer); m != nil {
+		c.Answer = c.Answer[:m[0]+1]
+	}
+	if m := numberOf().FindStringSubmatch(text); m != nil {
+		fmt.Sscan(m[1], &c.Best) // digits
+		c.Answer = numberOf().ReplaceAllString(c.Answer, "")
+	}
+	return c, c.Answer != ""
+}
+
 // answerOf is the page of a choice, one without citations if nothing of the evidence
 // bears it out: where the sentence names code that is nowhere, or its citation is not
 // about the question.
@@ -256,7 +303,8 @@ func answerOf(c choice, question string, pieces []piece, check func(string) cite
 		return p
 	}
 	location, lines := best.from(line)
-	if !best.selected && !isAbout(question, best, lines) {
+	foreign := isForeign(question)
+	if !best.selected && !isAbout(question, foreign, best, lines) {
 		p.refused = true
 		p.dropped++
 		return p
@@ -267,6 +315,9 @@ func answerOf(c choice, question string, pieces []piece, check func(string) cite
 	ref := cite.Format(location)
 	p.text = sentence + "\n\n- " + ref
 	p.citations = check(ref).Citations
+	if foreign && !best.selected && !sharesEnough(question, best.Path+" "+lines) {
+		p.text += "\n\nChecked: the code that the sentence names stands there. Not checked: whether it is about your question, whose words are not the code's."
+	}
 	return p
 }
 
@@ -369,16 +420,44 @@ func isFile(name string, pieces []piece) bool {
 // isAbout answers whether lines of a piece are about what is asked: all names in the
 // question stand in the piece, and a third of its other words in the lines. A small
 // model answers what nothing in its evidence answers; mostly it then names code with
-// none of the question's words.
-func isAbout(question string, p *piece, lines string) bool {
+// none of the question's words. Those of a question in another language than the code's
+// are no sign, nor are its capitals, which German's nouns have: only what is written
+// as code must stand in the piece then.
+func isAbout(question string, foreign bool, p *piece, lines string) bool {
 	piece := strings.ToLower(p.Path + " " + p.Text)
+	if foreign {
+		for _, quoted := range codeName().FindAllString(question, -1) {
+			if name := word().FindString(quoted); name != "" && !strings.Contains(piece, strings.ToLower(name)) {
+				return false
+			}
+		}
+		return true
+	}
 	for i, at := range word().FindAllStringIndex(question, -1) {
 		name := question[at[0]:at[1]]
 		if i > 0 && len(name) >= 3 && strings.ToLower(name) != name && !strings.Contains(piece, strings.ToLower(name)) {
 			return false
 		}
 	}
-	return 3*shared(question, p.Path+" "+lines) >= len(asked(question))
+	return sharesEnough(question, p.Path+" "+lines)
+}
+
+// sharesEnough is whether a text has a third of the words that a question is about.
+func sharesEnough(question, text string) bool {
+	return 3*shared(question, text) >= len(asked(question))
+}
+
+// english are words of which a question in English has one, and few in another language do.
+var english = map[string]bool{
+	"the": true, "are": true, "does": true, "did": true, "where": true, "what": true, "how": true, "which": true, "when": true, "why": true, "who": true, "whose": true,
+	"of": true, "this": true, "that": true, "with": true, "from": true, "can": true, "should": true, "would": true, "and": true, "to": true, "find": true, "show": true,
+	"explain": true, "list": true, "code": true,
+}
+
+// isForeign is whether a question is in another language than English, as far as its words tell.
+func isForeign(question string) bool {
+	words := word().FindAllString(strings.ToLower(question), -1)
+	return len(words) > 1 && !slices.ContainsFunc(words, func(w string) bool { return english[w] })
 }
 
 // asking are words of questions that say nothing of what is asked about.

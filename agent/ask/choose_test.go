@@ -1,6 +1,8 @@
 package ask_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -120,6 +122,72 @@ func TestChooseRefusesWhatIsAboutSomethingElse(t *testing.T) {
 		if !r.Unfounded || strings.Contains(r.Text, "done by") {
 			t.Errorf("%s: %q", question, r.Text)
 		}
+	}
+}
+
+// The words of a question in another language are not the code's. What is checked is that the
+// code it is answered with stands there, and the answer says so.
+func TestChooseAnswersAQuestionInAnotherLanguage(t *testing.T) {
+	for _, question := range []string{"Wo wird der Speicher angelegt?", "¿Dónde se abre el almacén?", "Où ouvre-t-on le dépôt ?"} {
+		r, _ := choosing(t, newWorld(), agent.Question{Text: question}, `{"answer": "Das macht `+"`Open`"+`.", "best": 1}`)
+		if r.Unfounded || !strings.HasPrefix(r.Text, "Das macht `Open`.\n\n- store/store.go:4-6\n\nChecked: ") {
+			t.Errorf("%s: %q", question, r.Text)
+		}
+	}
+	for answer, question := range map[string]string{
+		"Das macht `Close`.":             "Wo wird der Speicher angelegt?",      // which stands nowhere
+		"Das macht das Programm selbst.": "Wo wird der Speicher angelegt?",      // which names no code
+		"Das macht `Open`.":              "Wo ruft `openAccount` den Speicher?", // which asks for code that stands nowhere
+	} {
+		if r, _ := choosing(t, newWorld(), agent.Question{Text: question}, fmt.Sprintf(`{"answer": %q, "best": 1}`, answer)); !r.Unfounded {
+			t.Errorf("%s: %q", question, r.Text)
+		}
+	}
+}
+
+// formless is a server that takes no schema, or none of its requests.
+type formless struct {
+	*model
+	failing bool
+	refused int
+}
+
+func (f *formless) Chat(ctx context.Context, c agent.Conversation, emit func(string) bool) (agent.Reply, error) {
+	if f.failing || len(c.Format) > 0 {
+		f.refused++
+		return agent.Reply{}, errors.New("HOST failed: see its log (response_format is not supported)")
+	}
+	return f.model.Chat(ctx, c, emit)
+}
+
+// Where the server takes no schema the model is asked for words, and soon for nothing else.
+func TestChooseWithAServerThatTakesNoSchema(t *testing.T) {
+	for answer, want := range map[string]string{
+		`{"answer": "The function Open opens the store in dir.", "best": 1}`:    "The function Open opens the store in dir.\n\n- store/store.go:4-6",
+		"The function Open opens the store in dir [1]. It is in store/store.go": "The function Open opens the store in dir.\n\n- store/store.go:4-6",
+		"Not in the evidence.": "Not in the evidence: what was looked up does not answer this.\n\nNearest to the question:\n- store/store.go:3-6",
+	} {
+		w := newWorld()
+		m := &formless{model: &model{answers: []string{answer, answer, answer}}}
+		a := ask.New(m, w, w, ask.Options{ContextTokens: 4096, Choose: true})
+		for range 3 {
+			r, err := a.Ask(t.Context(), where, ask.Watch{})
+			if err != nil || r.Text != want {
+				t.Errorf("%q, %v; want %q", r.Text, err, want)
+			}
+		}
+		if m.refused != 2 { // the first may be a hiccup
+			t.Errorf("a schema was sent %d times", m.refused)
+		}
+	}
+}
+
+// Where the model gives no answer the evidence is shown, and why there is none.
+func TestChooseShowsTheEvidenceOfAModelThatFails(t *testing.T) {
+	w := newWorld()
+	r, err := ask.New(&formless{model: &model{}, failing: true}, w, w, ask.Options{ContextTokens: 4096, Choose: true}).Ask(t.Context(), where, ask.Watch{})
+	if err != nil || !r.Unfounded || r.Text != "Not in the evidence: the model gave no answer (HOST failed: see its log (response_format is not supported)).\n\nNearest to the question:\n- store/store.go:3-6" {
+		t.Errorf("%q, %v", r.Text, err)
 	}
 }
 

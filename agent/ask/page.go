@@ -32,6 +32,8 @@ type page struct {
 	// refused says that the model found no answer, unfounded that the user is
 	// told so.
 	refused, unfounded bool
+	// failed is why the model gave no answer, "" if it did.
+	failed string
 	// enough says that nothing more would be shown.
 	enough bool
 
@@ -260,6 +262,8 @@ func (p *page) unfound(out loop.Outcome, nearest []agent.Citation, check func(st
 	p.unfounded = true
 	why := "what was looked up does not answer this."
 	switch {
+	case p.failed != "":
+		why = "the model gave no answer (" + p.failed + ")."
 	case out.Stop == loop.OutOfTime:
 		why = "the time was over before there was an answer."
 	case out.Stop == loop.LimitHit:

@@ -41,6 +41,9 @@ type Engine struct {
 	// readRate is how many raw tokens of a prompt the backend reads a second, 0
 	// while unknown. Guarded by mu.
 	readRate float64
+	// shown is what the model-free engine showed last, while the model could not be asked;
+	// nil if it was asked since. Guarded by mu.
+	shown *shownText
 	// closed is set by Close; no goroutine starts after. Guarded by mu.
 	closed bool
 }
@@ -135,6 +138,9 @@ func (e *Engine) answer(ctx context.Context, req Request) (Result, error) {
 	if e.gen != nil {
 		err := e.gen.Ready()
 		if err == nil {
+			if kept, ok := e.typedThrough(req); ok {
+				return kept, nil
+			}
 			if res, err = e.ask(ctx, req); err == nil {
 				return res, nil
 			}
@@ -152,10 +158,49 @@ func (e *Engine) answer(ctx context.Context, req Request) (Result, error) {
 	}
 	local := e.answerLocally(ctx, req)
 	local.Note = note
+	e.keepShown(req, local)
 	if local.Prompt = res.Prompt; e.gen != nil && req.Manual && local.Prompt.Text == "" {
 		local.Prompt = e.wouldSend(ctx, req)
 	}
 	return local, nil
+}
+
+// shownText is an item that was shown at a place of a text.
+type shownText struct {
+	key, text string
+	offset    int
+	item      Item
+}
+
+// keepShown notes what the user sees of a result that is the model-free engine's.
+func (e *Engine) keepShown(req Request, res Result) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.shown = nil; len(res.Items) > 0 {
+		e.shown = &shownText{req.Key, req.Text, req.Offset, res.Items[0]}
+	}
+}
+
+// typedThrough is what is left of the text that was shown while the model could not be
+// asked, if the user is typing it: what is on the screen stays, though the model could say
+// something else by now. Who asks gets the model's.
+func (e *Engine) typedThrough(req Request) (Result, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.shown
+	if s == nil {
+		return Result{}, false
+	}
+	n := req.Offset - s.offset
+	typed := n > 0 && n < len(s.item.Text) && s.key == req.Key && s.item.Start == s.offset &&
+		req.Text[:s.offset] == s.text[:s.offset] && req.Text[s.offset:req.Offset] == s.item.Text[:n] && req.Text[req.Offset:] == s.text[s.offset:]
+	if !typed || req.Manual {
+		e.shown = nil
+		return Result{}, false
+	}
+	it := s.item
+	it.Text, it.Start, it.End = it.Text[n:], req.Offset, it.End+n
+	return Result{Items: []Item{it}, Engine: localEngine, Reused: true, Note: "what was shown before the model could be asked is being typed"}, true
 }
 
 // wouldSend is the prompt of a request that no model was asked, for a user who

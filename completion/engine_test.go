@@ -184,6 +184,50 @@ func TestModelFree(t *testing.T) {
 	}
 }
 
+// What was shown while the model was being loaded stays while it is typed, though the model could
+// say something else by now; who types something else, or asks, gets the model's.
+func TestWhatWasShownBeforeTheModelCouldBeAskedStays(t *testing.T) {
+	const doc = "package p\n\nfunc a() error {\n\tif err := step(1, 2); err != nil {\n\t\treturn err\n\t}\n" +
+		"\tlog()\n\tif err := ste‸\n}\n"
+	for name, tt := range map[string]struct {
+		typed  string
+		manual bool
+		asks   bool
+	}{
+		"typed":              {typed: "p(1"},
+		"asked":              {typed: "p(1", manual: true, asks: true},
+		"something else":     {typed: "al(", asks: true},
+		"nothing is left":    {typed: "p(1, 2); err != nil {\n\t\treturn err\n\t}", asks: true},
+		"nothing is typed":   {asks: true},
+		"typed one by one":   {typed: "p"},
+		"typed, and deleted": {typed: "q", asks: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := says("3)")
+				g.ready = errors.New("wait, it is being loaded")
+				e := newEngine(t, g, Options{})
+				req := at(t, "a.go", "go", doc)
+				req.Manual = true
+				first := complete(t, e, req)
+				if len(first.Items) != 1 || first.Engine != "local" {
+					t.Fatalf("%+v", first)
+				}
+				g.ready = nil
+				req.Manual = tt.manual
+				req.Text, req.Offset = req.Text[:req.Offset]+tt.typed+req.Text[req.Offset:], req.Offset+len(tt.typed)
+				res := complete(t, e, req)
+				if asked := len(g.sent()) > 0; asked != tt.asks {
+					t.Errorf("the model was asked: %v", asked)
+				}
+				if rest := strings.TrimPrefix(first.Items[0].Text, tt.typed); !tt.asks && (len(res.Items) != 1 || res.Items[0].Text != rest || res.Engine != "local" || res.Items[0].Start != req.Offset) {
+					t.Errorf("%q was shown, then %+v", first.Items[0].Text, res)
+				}
+			})
+		})
+	}
+}
+
 func TestCancelReturnsAtOnce(t *testing.T) {
 	g := says("x")
 	g.hold, g.asked = make(chan struct{}), make(chan struct{}, 1)

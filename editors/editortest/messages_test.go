@@ -60,7 +60,7 @@ func TestMessagesSayWhatHelps(t *testing.T) {
 }
 
 // helps is a word that tells the user what to do.
-var helps = regexp.MustCompile(`(?i)\b(again|apply|ask|build|change|check|choose|close|create|describe|give|goes to|go to|install|lower|more|open|pass|pause|point|press|put|raise|report|restart|run|save|see|select|set|shorten|starts?|add|try|say|type|update|use|write)\b|:QuarryStatus|:checkhealth|\x60`)
+var helps = regexp.MustCompile(`(?i)\b(again|apply|ask|build|change|check|choose|close|create|describe|give|goes to|go to|install|lower|more|open|pass|pause|point|press|put|raise|report|restart|run|save|see|select|set|shorten|starts?|add|try|say|type|update|use|wait|write)\b|:QuarryStatus|:checkhealth|\x60`)
 
 // plain are the messages after which the user has nothing to do: news, refusals of what an editor's program sent, and what is put into
 // another message that says the rest.

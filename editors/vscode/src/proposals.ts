@@ -2,10 +2,11 @@
 // applied only by a deliberate answer there, once all that it changes was on the screen. The diff never takes the focus and
 // opens when nothing is typed, so that no key that was meant for something else decides.
 
+import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 import type { LanguageClient, StaticFeature } from 'vscode-languageclient/node';
 import { columnOf } from './assist';
-import { clearIn, clearTo, laidRun, lay, rowsOf, runsOf, Unseen, type Laid, type Part, type Run, type Side } from './seen';
+import { clearIn, clearTo, laidRun, lay, rowsOf, runsOf, shows, Unseen, type Laid, type Part, type Run, type Side } from './seen';
 import { mayBeTyped, Typing } from './typing';
 import { inMessage } from './words';
 
@@ -22,6 +23,11 @@ interface Params {
 interface Proposal {
   client: LanguageClient;
   params: Params;
+  /**
+   * What the addresses of its texts begin with. No other change has it, whatever server made that: each counts its changes from 1, and VS Code
+   * goes on showing the text that it has for an address.
+   */
+  key: string;
   /** Takes what says why off the screen; there once the change is shown. */
   hide?: () => void;
   /** The files as they are in the diffs, each there once its diff is. */
@@ -77,13 +83,18 @@ export class Proposals implements vscode.Disposable {
   /** How many warnings lie over the end of the window. */
   private warnings = 0;
   private readonly typing = new Typing();
+  private readonly changed = new vscode.EventEmitter<vscode.Uri>();
   /** Says that a change waits, how to answer, and why, where messages are hidden: with Do Not Disturb, or after Escape. */
   private readonly waits = vscode.window.createStatusBarItem('quarry.change', vscode.StatusBarAlignment.Left, 10_000); // what has no room goes from the right
   private readonly subscriptions: vscode.Disposable[] = [
-    vscode.workspace.registerTextDocumentContentProvider(scheme, { provideTextDocumentContent: (uri) => this.text(uri) }),
+    vscode.workspace.registerTextDocumentContentProvider(scheme, { onDidChange: this.changed.event, provideTextDocumentContent: (uri) => this.text(uri) }),
+    this.changed,
     vscode.workspace.onDidChangeTextDocument((event) => {
       if (event.contentChanges.length > 0 && mayBeTyped(event.document.uri.scheme)) {
         this.typing.note();
+      }
+      if (event.document.uri.scheme === scheme) {
+        this.lookSoon();
       }
     }),
     vscode.window.onDidChangeTextEditorSelection((event) => {
@@ -95,7 +106,7 @@ export class Proposals implements vscode.Disposable {
     vscode.window.onDidChangeVisibleTextEditors(() => this.lookSoon()),
     vscode.window.tabGroups.onDidChangeTabs(({ closed }) => {
       const shown = this.shown();
-      if (shown && closed.some((tab) => isOf(tab, shown.params.id))) {
+      if (shown && closed.some((tab) => isOf(tab, shown))) {
         void this.decide(shown, false);
       }
       this.note();
@@ -117,7 +128,7 @@ export class Proposals implements vscode.Disposable {
     client.registerFeature(showsProposals);
     client.onNotification('quarry/proposal', (params: Params) => {
       if (!this.open.some((p) => p.client === client && p.params.id === params.id)) { // else it is on the screen, or about to be
-        this.open.push({ client, params, files: [] });
+        this.open.push({ client, params, key: randomUUID(), files: [] });
         this.showNext();
       }
     });
@@ -190,6 +201,10 @@ export class Proposals implements vscode.Disposable {
     p.files.forEach((file, n) => {
       for (const side of ['before', 'after'] as const) {
         const editor = file && this.editorOf(p, n, side);
+        if (editor && !shows(editor.document.getText(), file.laid[side])) { // what is applied is what was on the screen, or nothing
+          this.changed.fire(editor.document.uri);
+          continue;
+        }
         for (const range of editor?.visibleRanges ?? []) {
           const part = shownPart(editor!.document, range, side, file!, covered);
           if (part) {
@@ -202,8 +217,8 @@ export class Proposals implements vscode.Disposable {
   }
 
   /** The editor that shows a side of a file's diff now. */
-  private editorOf({ params: { id, files } }: Proposal, n: number, side: Side): vscode.TextEditor | undefined {
-    const uri = virtual(id, n, side, files[n].name).toString();
+  private editorOf(p: Proposal, n: number, side: Side): vscode.TextEditor | undefined {
+    const uri = virtual(p, n, side).toString();
     return vscode.window.visibleTextEditors.find((editor) => editor.document.uri.toString() === uri);
   }
 
@@ -217,7 +232,7 @@ export class Proposals implements vscode.Disposable {
       return;
     }
     if (!this.editorOf(p, n, next.side)) {
-      await this.showFile(p.params, n);
+      await this.showFile(p, n);
     }
     p.walks = true;
     p.hide?.();
@@ -265,7 +280,7 @@ export class Proposals implements vscode.Disposable {
   private inView(): boolean {
     const shown = this.shown();
     const tab = vscode.window.tabGroups.activeTabGroup.activeTab;
-    return shown !== undefined && tab !== undefined && isOf(tab, shown.params.id);
+    return shown !== undefined && tab !== undefined && isOf(tab, shown);
   }
 
   /** Tells VS Code's keybindings how it stands. */
@@ -275,7 +290,7 @@ export class Proposals implements vscode.Disposable {
   }
 
   private async show(p: Proposal): Promise<void> {
-    const { id, files, diff } = p.params;
+    const { files, diff } = p.params;
     const runs = runsOf(diff);
     for (const [n, file] of files.entries()) {
       const before = file.create ? '' : (await vscode.workspace.openTextDocument(vscode.Uri.parse(file.uri))).getText();
@@ -284,29 +299,30 @@ export class Proposals implements vscode.Disposable {
       const its = (runs.length === files.length ? runs[n] : [whole]).map((run) => laidRun(run, laid));
       p.files[n] = { laid, runs: its, unseen: new Unseen(its) };
       for (const side of ['before', 'after'] as const) {
-        const document = await vscode.workspace.openTextDocument(virtual(id, n, side, file.name));
+        this.changed.fire(virtual(p, n, side)); // also to whoever asked for it before it was there
+        const document = await vscode.workspace.openTextDocument(virtual(p, n, side));
         const coloured = `${language}-${document.languageId}`;
         await vscode.languages.setTextDocumentLanguage(document, (await vscode.languages.getLanguages()).includes(coloured) ? coloured : language);
       }
     }
     // One at a time: a diff that another one covers at once would count as seen. Apply goes on to the next.
-    await this.showFile(p.params, 0);
+    await this.showFile(p, 0);
     if (!this.open.includes(p)) { // decided meanwhile
-      await close(p.params);
+      await close(p);
     }
   }
 
-  private async showFile({ id, title, files }: Params, n: number): Promise<void> {
-    const { name } = files[n];
-    const viewColumn = vscode.window.tabGroups.all.find((group) => group.tabs.some((tab) => isOf(tab, id)))?.viewColumn ?? vscode.ViewColumn.Beside;
-    await vscode.commands.executeCommand('vscode.diff', virtual(id, n, 'before', name), virtual(id, n, 'after', name), `${name.split('/').pop()}: ${title}`,
+  private async showFile(p: Proposal, n: number): Promise<void> {
+    const { title, files } = p.params;
+    const viewColumn = vscode.window.tabGroups.all.find((group) => group.tabs.some((tab) => isOf(tab, p)))?.viewColumn ?? vscode.ViewColumn.Beside;
+    await vscode.commands.executeCommand('vscode.diff', virtual(p, n, 'before'), virtual(p, n, 'after'), `${files[n].name.split('/').pop()}: ${title}`,
       { viewColumn, preserveFocus: true, preview: false });
   }
 
   /** The text of a side of a diff. */
   private text(uri: vscode.Uri): string {
-    const [id, n, side] = uri.path.split('/').slice(1);
-    const p = this.open.find((each) => each.params.id === id);
+    const [key, n, side] = uri.path.split('/').slice(1);
+    const p = this.open.find((each) => each.key === key);
     return p?.files[Number(n)]?.laid[side as Side].text ?? '';
   }
 
@@ -362,18 +378,18 @@ export class Proposals implements vscode.Disposable {
       this.said?.();
       this.waits.hide();
       this.note();
-      void close(gone.params);
+      void close(gone);
     }
     this.showNext();
   }
 }
 
 /** Closes the diffs. Who was in one is taken to the file that it was about, where undo takes the change back. */
-async function close({ id, files }: Params): Promise<void> {
+async function close(p: Proposal): Promise<void> {
   const { all, activeTabGroup } = vscode.window.tabGroups;
-  const inside = activeTabGroup.activeTab && isOf(activeTabGroup.activeTab, id);
-  await vscode.window.tabGroups.close(all.flatMap((group) => group.tabs.filter((tab) => isOf(tab, id))), true);
-  const file = files.find((f) => !f.create);
+  const inside = activeTabGroup.activeTab && isOf(activeTabGroup.activeTab, p);
+  await vscode.window.tabGroups.close(all.flatMap((group) => group.tabs.filter((tab) => isOf(tab, p))), true);
+  const file = p.params.files.find((f) => !f.create);
   if (inside && file) {
     const uri = vscode.Uri.parse(file.uri);
     await vscode.window.showTextDocument(uri, { viewColumn: columnOf(uri) });
@@ -438,8 +454,9 @@ function rowHeight(): number {
   return Math.max(8, px);
 }
 
-function virtual(id: string, n: number, side: Side, name: string): vscode.Uri {
-  return vscode.Uri.from({ scheme, path: `/${id}/${n}/${side}/${name}` });
+/** The address of a side of a file's diff. */
+function virtual({ key, params }: Proposal, n: number, side: Side): vscode.Uri {
+  return vscode.Uri.from({ scheme, path: `/${key}/${n}/${side}/${params.files[n].name}` });
 }
 
 /** The keys of an answer, as in package.json. */
@@ -448,8 +465,8 @@ function keyOf(letter: string): string {
 }
 
 /** Whether a tab shows a part of a proposal. */
-function isOf({ input }: vscode.Tab, id: string): boolean {
-  return input instanceof vscode.TabInputTextDiff && input.modified.scheme === scheme && input.modified.path.startsWith(`/${id}/`);
+function isOf({ input }: vscode.Tab, { key }: Proposal): boolean {
+  return input instanceof vscode.TabInputTextDiff && input.modified.scheme === scheme && input.modified.path.startsWith(`/${key}/`);
 }
 
 /**

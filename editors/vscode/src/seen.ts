@@ -74,6 +74,12 @@ export function lay(text: string): Laid {
   return { text: [...lines, end, ...Array<string>(below).fill('')].join('\n'), lines, first: [0, ...first] };
 }
 
+/** Whether a document has the text that was laid out, and nothing else: VS Code may still show an older one. */
+export function shows(document: string, { text }: Laid): boolean {
+  const plain = (of: string) => of.replace(/^\ufeff/, '').replaceAll('\r\n', '\n'); // as an editor keeps texts
+  return plain(document) === plain(text);
+}
+
 /** A line in parts that are not too long, each ended behind a blank if there is one. */
 function parts(line: string): string[] {
   const list: string[] = [];

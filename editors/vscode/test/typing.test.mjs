@@ -6,7 +6,7 @@ import test from 'node:test';
 import { look, short } from '../src/look.ts';
 import { effective } from '../src/layers.ts';
 import { onPath, serverPlaces } from '../src/onpath.ts';
-import { clearIn, clearTo, laidRun, lay, runsOf, Unseen } from '../src/seen.ts';
+import { clearIn, clearTo, laidRun, lay, runsOf, shows, Unseen } from '../src/seen.ts';
 import { mayBeTyped, Typing } from '../src/typing.ts';
 import { inMessage } from '../src/words.ts';
 
@@ -63,6 +63,14 @@ test('long lines are shown in parts, and a run goes with them', () => {
   const run = laidRun({ before: { line: 1, count: 2, rows: 0 }, after: { line: 0, count: 1, rows: 0 } }, { before, after });
   assert.deepEqual([run.before.line, run.before.count, run.after.line, run.after.count], [1, 3, 0, 3]);
   assert.deepEqual(laidRun({ before: { line: 3, count: 0, rows: 0 }, after: { line: 1, count: 0, rows: 0 } }, { before, after }).before, { line: 4, count: 0, rows: 0 });
+});
+
+test('another text on the screen is not the one that was laid out', () => {
+  const laid = lay('\ufeffone\r\ntwo\n');
+  assert.equal(shows(laid.text, laid), true);
+  assert.equal(shows(laid.text.replace('\ufeff', '').replaceAll('\n', '\r\n'), laid), true, 'a mark of the order of bytes and line ends are the editor\'s');
+  assert.equal(shows(lay('one\nthree\n').text, laid), false);
+  assert.equal(shows('', laid), false, 'nothing is there yet');
 });
 
 test('what is below the message about a change is not seen', () => {

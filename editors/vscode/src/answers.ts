@@ -27,8 +27,9 @@ export class Answers implements vscode.Disposable {
     const document = await vscode.workspace.openTextDocument(uri);
     this.shown = uri;
     if (!this.panel) {
+      // Not with VS Code's own find box: it takes the focus whenever the panel is hidden, also when a change is shown in its place.
       this.panel = vscode.window.createWebviewPanel('quarry.answer', 'quarry', { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true }, {
-        enableFindWidget: true, enableScripts: true, localResourceRoots: [], retainContextWhenHidden: true,
+        enableScripts: true, localResourceRoots: [], retainContextWhenHidden: true,
       });
       this.panel.webview.onDidReceiveMessage((message) => this.receive(message));
       this.panel.onDidDispose(() => { this.panel = this.shown = undefined; });
@@ -130,27 +131,78 @@ function page(nonce: string): string {
   hr { border: 0; border-top: 1px solid var(--vscode-widget-border, var(--vscode-contrastBorder)); }
   button.place { font: inherit; padding: 0; border: 0; background: none; cursor: pointer; color: var(--vscode-textLink-foreground); }
   button.place:hover { text-decoration: underline; }
+  search { position: fixed; top: 0; right: 1.2em; padding: .4em; background: var(--vscode-editorWidget-background); border: 1px solid var(--vscode-widget-border, var(--vscode-contrastBorder, transparent)); }
+  search input { font: inherit; padding: 2px 4px; color: var(--vscode-input-foreground); background: var(--vscode-input-background); border: 1px solid var(--vscode-input-border, transparent); }
+  ::highlight(found) { background: var(--vscode-editor-findMatchHighlightBackground); }
+  ::highlight(at) { background: var(--vscode-editor-findMatchBackground); }
 </style>
 </head>
 <body>
+<search hidden><input aria-label="Find in the answer" placeholder="Find"> <output></output></search>
 <main></main>
 <script nonce="${nonce}">
   const vscode = acquireVsCodeApi();
   const citation = new RegExp(${JSON.stringify(citation.source)}, 'g');
   const code = new RegExp(${JSON.stringify(code.source)}, 'g');
+  const main = document.querySelector('main');
+  const textsOf = (root) => {
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    const nodes = [];
+    while (walker.nextNode()) {
+      nodes.push(walker.currentNode);
+    }
+    return nodes;
+  };
+
+  // Ctrl+F finds, Enter and Shift+Enter go on, Escape ends it.
+  const search = document.querySelector('search');
+  const sought = document.querySelector('search input');
+  let at = 0;
+  const find = (step) => {
+    const what = search.hidden ? '' : sought.value.toLowerCase();
+    const ranges = [];
+    for (const node of what ? textsOf(main) : []) {
+      const text = node.data.toLowerCase();
+      for (let from = text.indexOf(what); from >= 0 && from + what.length <= node.length; from = text.indexOf(what, from + what.length)) {
+        const range = new Range();
+        range.setStart(node, from);
+        range.setEnd(node, from + what.length);
+        ranges.push(range);
+      }
+    }
+    at = ranges.length > 0 ? (at + (step ?? 0) + ranges.length) % ranges.length : 0;
+    CSS.highlights.set('found', new Highlight(...ranges));
+    CSS.highlights.set('at', Object.assign(new Highlight(...ranges.slice(at, at + 1)), { priority: 1 }));
+    document.querySelector('search output').textContent = !what ? '' : ranges.length > 0 ? (at + 1) + ' of ' + ranges.length : 'Not here';
+    if (step !== undefined && ranges.length > 0) {
+      ranges[at].startContainer.parentElement.scrollIntoView({ block: 'nearest' });
+    }
+  };
+  sought.addEventListener('input', () => { at = 0; find(0); });
+  addEventListener('keydown', (event) => {
+    if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === 'f') {
+      search.hidden = false;
+      sought.focus();
+      sought.select();
+      find(0);
+    } else if (event.target === sought && event.key === 'Enter') {
+      find(event.shiftKey ? -1 : 1);
+    } else if (!search.hidden && event.key === 'Escape') {
+      search.hidden = true;
+      find(0);
+    } else {
+      return;
+    }
+    event.preventDefault();
+  });
+
   addEventListener('message', ({ data: { html, files } }) => {
-    const main = document.querySelector('main');
     main.innerHTML = html;
     for (const a of main.querySelectorAll('a')) {
       a.replaceWith(...a.childNodes); // only places are links
     }
     main.normalize();
-    const texts = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
-    const nodes = [];
-    while (texts.nextNode()) {
-      nodes.push(texts.currentNode);
-    }
-    for (const node of nodes) {
+    for (const node of textsOf(main)) {
       const parts = [];
       let last = 0;
       const whole = node.parentElement.matches('code:not(pre code)') ? [...node.data.matchAll(code)].filter(([, name]) => Object.hasOwn(files, name)) : [];
@@ -170,6 +222,7 @@ function page(nonce: string): string {
         node.replaceWith(...parts, node.data.slice(last));
       }
     }
+    find();
   });
   vscode.postMessage({});
 </script>

@@ -40,8 +40,23 @@ await session(async (page) => {
 
   await ask(page);
   await step('speak');
-  await seeAnswer(page, 'an Item has one');
+  const whole = await seeAnswer(page, 'an Item has one');
   await seeCode(page);
+
+  await whole.locator('main').click();
+  await page.keyboard.press('Control+F');
+  await whole.locator('search input').waitFor();
+  await page.keyboard.type('item');
+  const found = async (text) => { await whole.locator('search output', { hasText: text }).waitFor(); };
+  await found(/^1 of 3$/);
+  await page.keyboard.press('Shift+Enter');
+  await found(/^3 of 3$/);
+  await page.keyboard.press('Enter');
+  await found(/^1 of 3$/);
+  await page.keyboard.type('less');
+  await found(/^Not here$/);
+  await page.keyboard.press('Escape');
+  await whole.locator('search input').waitFor({ state: 'hidden' });
   if (await page.locator('.tab', { hasText: 'quarry' }).count() !== 1) {
     throw new Error('two answers do not share a panel');
   }

@@ -2,7 +2,7 @@
 // server proposed, and nothing goes without a word. The Go test that runs this kills the servers.
 
 import { chord, decideByKeys, goToProblem, seeChange, showsChange } from './change.mjs';
-import { command, openFile, seeLine, session, step } from './window.mjs';
+import { command, openFile, seeAnswer, seeLine, session, step } from './window.mjs';
 
 /** Has the problem fixed, by a server that may only be starting. */
 const fix = async (page) => {
@@ -14,6 +14,12 @@ const fix = async (page) => {
     await chord(page, 'f');
     await page.locator('.monaco-diff-editor').first().waitFor({ timeout: 15_000 }).catch(() => {});
   }
+};
+
+const revert = async (page) => {
+  await command(page, 'View: Focus First Editor Group');
+  await command(page, 'File: Revert File');
+  await page.locator('.tab.dirty').first().waitFor({ state: 'hidden' });
 };
 
 await session(async (page) => {
@@ -47,4 +53,14 @@ await session(async (page) => {
   await seeLine(page, 'n += item.Counts;');
   await command(page, 'File: Save All');
   await page.locator('.squiggly-error').first().waitFor();
+
+  // A change comes in the place of an answer, and the code keeps the focus.
+  await goToProblem(page);
+  await chord(page, 'e');
+  await seeAnswer(page, 'Fix: write item.Count.');
+  await fix(page);
+  await page.keyboard.type('zz');
+  await seeLine(page, 'zz');
+  await decideByKeys(page, 'd');
+  await revert(page);
 }, async (page) => [...await page.locator('.notification-list-item').allTextContents(), ...await page.locator('.statusbar-item').allTextContents()].join('\n'));

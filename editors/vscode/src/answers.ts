@@ -16,11 +16,17 @@ export class Answers implements vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
   /** The document that the panel shows. */
   private shown: vscode.Uri | undefined;
-  private readonly changes = vscode.workspace.onDidChangeTextDocument(({ document }) => {
-    if (document.uri.toString() === this.shown?.toString()) {
-      void this.write(document);
-    }
-  });
+  /** The lines that an answer named and the user went to. */
+  private readonly cited = vscode.window.createTextEditorDecorationType({ isWholeLine: true, backgroundColor: new vscode.ThemeColor('editor.selectionHighlightBackground') });
+  private uncite = () => {};
+  private readonly subscriptions: vscode.Disposable[] = [
+    vscode.workspace.onDidChangeTextDocument(({ document }) => {
+      if (document.uri.toString() === this.shown?.toString()) {
+        void this.write(document);
+      }
+    }),
+    this.cited,
+  ];
 
   /** Shows a document of the server's, as it is and as it goes on. The code keeps the focus. */
   async show(uri: vscode.Uri): Promise<void> {
@@ -41,7 +47,8 @@ export class Answers implements vscode.Disposable {
   }
 
   dispose(): void {
-    this.changes.dispose();
+    this.uncite();
+    this.subscriptions.forEach((s) => s.dispose());
     this.panel?.dispose();
   }
 
@@ -61,9 +68,26 @@ export class Answers implements vscode.Disposable {
       return;
     }
     const range = new vscode.Range(Math.max(0, (message.line ?? 1) - 1), 0, Math.max(0, (message.end ?? message.line ?? 1) - 1), Number.MAX_SAFE_INTEGER);
-    const uri = vscode.Uri.parse(message.open);
     await focus(this.panel);
-    await vscode.window.showTextDocument(uri, { selection: range, viewColumn: columnOf(uri) ?? vscode.ViewColumn.One });
+    await this.goTo(vscode.Uri.parse(message.open), range);
+  }
+
+  /** Puts the cursor before some lines, and shows which they are. They are not selected: what is typed next would take their place. */
+  private async goTo(uri: vscode.Uri, range: vscode.Range): Promise<void> {
+    this.uncite();
+    const editor = await vscode.window.showTextDocument(uri, { selection: new vscode.Range(range.start, range.start), viewColumn: columnOf(uri) ?? vscode.ViewColumn.One });
+    editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+    editor.setDecorations(this.cited, [range]);
+    const until = vscode.Disposable.from(
+      vscode.window.onDidChangeTextEditorSelection(({ textEditor, selections }) =>
+        textEditor === editor && !(selections.length === 1 && selections[0].isEmpty && selections[0].active.isEqual(range.start)) && this.uncite()),
+      vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => document === editor.document && contentChanges.length > 0 && this.uncite()),
+    );
+    this.uncite = () => {
+      until.dispose();
+      editor.setDecorations(this.cited, []);
+      this.uncite = () => {};
+    };
   }
 }
 

@@ -22,7 +22,13 @@ await session(async (page) => {
   await page.locator('.editor-group-container.active .tab.active', { hasText: 'shop.ts' }).first().waitFor(); // the code has the focus
   await answer.locator('button.place', { hasText: 'shop.ts:1-4' }).first().click();
   await page.locator('.editor-group-container.active .tab.active', { hasText: 'shop.ts' }).first().waitFor(); // the place has the focus
-  await page.locator('.statusbar-item', { hasText: /Ln 4, Col \d+ \(\d+ selected\)/ }).first().waitFor();
+  await page.locator('.statusbar-item', { hasText: /Ln 1, Col 1$/ }).first().waitFor(); // nothing is selected, so nothing is lost by what is typed there
+  const cited = page.locator('.view-overlays .cdr[class*="TextEditorDecorationType"]');
+  await cited.nth(3).waitFor({ state: 'attached' }); // all its lines are marked
+  await page.keyboard.type('x');
+  await seeLine(page, 'xinterface Item {');
+  await cited.first().waitFor({ state: 'detached' });
+  await page.keyboard.press('Control+Z');
 
   await openFile(page, 'shop.ts');
   await choose(page, 'Fix: Property');

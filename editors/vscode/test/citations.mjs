@@ -25,7 +25,7 @@ await session(async (page) => {
       await point.locator('button.place').click();
       await page.locator('.editor-group-container .tab.active', { hasText: name.split('/').at(-1) }).first().waitFor();
       await seeLine(page, `${code} ${i}`);
-      await page.locator('.statusbar-item', { hasText: `Ln ${line}, ` }).first().waitFor();
+      await page.locator('.statusbar-item', { hasText: `Ln ${line}, Col 1` }).first().waitFor();
     }
   }
 }, async (page) => (await page.locator('.tab').allTextContents()).join('\n'));

@@ -136,7 +136,7 @@ func messages(t *testing.T) map[string]string {
 	}
 	for glob, call := range map[string]*regexp.Regexp{
 		"../nvim/lua/quarry/*.lua": regexp.MustCompile(`(?:vim\.notify|tell|hint)\(\(?(?:bufnr, )?'([^'\n]{12,})'`),
-		"../vscode/src/*.ts":       regexp.MustCompile("(?:Message\\(|say\\(|warn\\(|notRunning = |\\n {4}[?:] )['`]([A-Zq][^'\\n]*? [^'\\n]*?)['`][,;)\\n]"),
+		"../vscode/src/*.ts":       regexp.MustCompile("(?:Message\\(|say\\(|warn\\(|inform\\(|(?:notRunning|cutShort) = |\\n {4}[?:] )['`]([A-Zq][^'\\n]*? [^'\\n]*?)['`][,;)\\n]"),
 		"../emacs/quarry*.el":      regexp.MustCompile(`\((?:user-error|message|error) "([^"\n]{12,})"`),
 	} {
 		for _, file := range sources(t, glob) {

@@ -4,7 +4,15 @@
 import * as crypto from 'node:crypto';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
+import type { ProgressToken } from 'vscode-languageclient/node';
 import { columnOf } from './assist';
+import type { Jobs } from './jobs';
+
+/** Stands above an answer that is not whole. */
+const cutShort = 'The server ended before this was whole: ask again.';
+
+/** Which jobs write which documents, by what their titles begin with. */
+const verbs: Record<string, string> = { '/answer.md': 'Ask', '/explanation.md': 'Explain' };
 
 /** A file and its lines, as quarry cites them. */
 const citation = /([^\s:`"'<>()[\]|*]+):(\d+)(?:-(\d+))?/g;
@@ -16,22 +24,34 @@ export class Answers implements vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
   /** The document that the panel shows. */
   private shown: vscode.Uri | undefined;
+  /** The job that wrote what the panel shows last. */
+  private job: ProgressToken | undefined;
+  /** What the panel has of it. */
+  private written: { html: string; files: Record<string, string> } = { html: '', files: {} };
+  /** Whether the server ended while it wrote it. */
+  private cut = false;
   /** The lines that an answer named and the user went to. */
   private readonly cited = vscode.window.createTextEditorDecorationType({ isWholeLine: true, backgroundColor: new vscode.ThemeColor('editor.selectionHighlightBackground') });
   private uncite = () => {};
   private readonly subscriptions: vscode.Disposable[] = [
     vscode.workspace.onDidChangeTextDocument(({ document }) => {
       if (document.uri.toString() === this.shown?.toString()) {
+        this.noteJob();
         void this.write(document);
       }
     }),
     this.cited,
   ];
 
+  constructor(private readonly jobs: Jobs) {}
+
   /** Shows a document of the server's, as it is and as it goes on. The code keeps the focus. */
   async show(uri: vscode.Uri): Promise<void> {
     const document = await vscode.workspace.openTextDocument(uri);
     this.shown = uri;
+    this.cut = false;
+    this.job = undefined;
+    this.noteJob();
     if (!this.panel) {
       // Not with VS Code's own find box: it takes the focus whenever the panel is hidden, also when a change is shown in its place.
       this.panel = vscode.window.createWebviewPanel('quarry.answer', 'quarry', { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true }, {
@@ -46,17 +66,36 @@ export class Answers implements vscode.Disposable {
     }
   }
 
+  /** The server has ended. To be told before its jobs are forgotten. */
+  end(): void {
+    if (this.jobs.runs(this.job)) {
+      this.cut = true;
+      void this.panel?.webview.postMessage({ ...this.written, note: cutShort });
+    }
+  }
+
   dispose(): void {
     this.uncite();
     this.subscriptions.forEach((s) => s.dispose());
     this.panel?.dispose();
   }
 
+  /** Notes who writes what the panel shows, as long as somebody does. */
+  private noteJob(): void {
+    const verb = verbs[this.shown?.path ?? ''];
+    const job = verb ? this.jobs.newest(verb) : undefined;
+    if (job !== undefined) {
+      this.job = job;
+      this.cut = false;
+    }
+  }
+
   private async write(document: vscode.TextDocument): Promise<void> {
     const text = document.getText();
     const [html, files] = await Promise.all([vscode.commands.executeCommand<string>('markdown.api.render', text), filesIn(text)]);
     if (document.uri.toString() === this.shown?.toString() && document.getText() === text) { // else a newer one is on its way
-      await this.panel?.webview.postMessage({ html, files: Object.fromEntries(files) });
+      this.written = { html, files: Object.fromEntries(files) };
+      await this.panel?.webview.postMessage({ ...this.written, note: this.cut ? cutShort : '' });
     }
   }
 
@@ -155,6 +194,7 @@ function page(nonce: string): string {
   hr { border: 0; border-top: 1px solid var(--vscode-widget-border, var(--vscode-contrastBorder)); }
   button.place { font: inherit; padding: 0; border: 0; background: none; cursor: pointer; color: var(--vscode-textLink-foreground); }
   button.place:hover { text-decoration: underline; }
+  #note { position: sticky; top: 0; margin: 0 -1.2em; padding: .4em 1.2em; color: var(--vscode-inputValidation-warningForeground, var(--vscode-foreground)); background: var(--vscode-inputValidation-warningBackground, var(--vscode-editor-background)); border-bottom: 1px solid var(--vscode-inputValidation-warningBorder); }
   search { position: fixed; top: 0; right: 1.2em; padding: .4em; background: var(--vscode-editorWidget-background); border: 1px solid var(--vscode-widget-border, var(--vscode-contrastBorder, transparent)); }
   search input { font: inherit; padding: 2px 4px; color: var(--vscode-input-foreground); background: var(--vscode-input-background); border: 1px solid var(--vscode-input-border, transparent); }
   ::highlight(found) { background: var(--vscode-editor-findMatchHighlightBackground); }
@@ -163,6 +203,7 @@ function page(nonce: string): string {
 </head>
 <body>
 <search hidden><input aria-label="Find in the answer" placeholder="Find"> <output></output></search>
+<p id="note" role="status" hidden></p>
 <main></main>
 <script nonce="${nonce}">
   const vscode = acquireVsCodeApi();
@@ -220,7 +261,10 @@ function page(nonce: string): string {
     event.preventDefault();
   });
 
-  addEventListener('message', ({ data: { html, files } }) => {
+  addEventListener('message', ({ data: { html, files, note } }) => {
+    const above = document.querySelector('#note');
+    above.textContent = note;
+    above.hidden = !note;
     main.innerHTML = html;
     for (const a of main.querySelectorAll('a')) {
       a.replaceWith(...a.childNodes); // only places are links

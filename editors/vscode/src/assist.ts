@@ -3,6 +3,7 @@
 
 import * as vscode from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
+import { inform } from './tell';
 
 /** Said where the server is needed and is not there. */
 export const notRunning = 'quarry is not running: run "quarry: Restart Server".';
@@ -22,7 +23,7 @@ export function assistance(client: () => LanguageClient | undefined): Record<str
   const run = async (command: string, range: vscode.Range | undefined, argument: object) => {
     const to = client();
     if (!to?.isRunning()) {
-      void vscode.window.showInformationMessage(notRunning);
+      void inform(notRunning);
       return;
     }
     const document = vscode.window.activeTextEditor?.document;
@@ -39,7 +40,7 @@ export function assistance(client: () => LanguageClient | undefined): Record<str
     const line = editor?.selection.active.line;
     const problems = editor ? vscode.languages.getDiagnostics(editor.document.uri).filter((d) => d.range.start.line <= line! && line! <= d.range.end.line) : [];
     if (problems.length === 0) {
-      void vscode.window.showInformationMessage('There is no problem on this line: F8 goes to the next.');
+      void inform('There is no problem on this line: F8 goes to the next.');
       return;
     }
     const chosen = problems.length === 1
@@ -60,7 +61,7 @@ export function assistance(client: () => LanguageClient | undefined): Record<str
     'quarry.vscode.refactor': async () => {
       const selection = vscode.window.activeTextEditor?.selection;
       if (!selection || selection.isEmpty) {
-        void vscode.window.showInformationMessage('Select the code that is to be changed.');
+        void inform('Select the code that is to be changed.');
         return;
       }
       const chosen = await vscode.window.showQuickPick(kinds, { title: 'What should quarry do with the selection?' });

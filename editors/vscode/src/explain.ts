@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
 import { notRunning } from './assist';
+import { inform } from './tell';
 
 /** The result of `quarry/completion.explain`. */
 interface Explanation {
@@ -29,13 +30,13 @@ export class Explanations implements vscode.Disposable {
   async show(client: LanguageClient | undefined): Promise<void> {
     const editor = vscode.window.activeTextEditor;
     if (!client?.isRunning() || !editor) {
-      void vscode.window.showInformationMessage(editor ? notRunning : 'No file is open: open the one that had ghost text.');
+      void inform(editor ? notRunning : 'No file is open: open the one that had ghost text.');
       return;
     }
     const uri = client.code2ProtocolConverter.asUri(editor.document.uri);
     const explanation = await client.sendRequest<Explanation | null>('quarry/completion.explain', { textDocument: { uri } });
     if (!explanation) {
-      void vscode.window.showInformationMessage('There was no ghost text in this file yet: type, and ask again.');
+      void inform('There was no ghost text in this file yet: type, and ask again.');
       return;
     }
     this.text = describe(explanation);

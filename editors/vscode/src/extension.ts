@@ -2,15 +2,18 @@
 // the answer and has the keys (Tab, Ctrl+Right for a word, Alt+] for the next candidate).
 
 import * as vscode from 'vscode';
-import { LanguageClient, RevealOutputChannelOn, State } from 'vscode-languageclient/node';
+import { LanguageClient, MessageType, RevealOutputChannelOn, ShowMessageNotification, State } from 'vscode-languageclient/node';
 import { Answers } from './answers';
 import { assistance } from './assist';
-import { Settings } from './settings';
 import { Explanations } from './explain';
+import { Jobs } from './jobs';
 import { chooseForModels } from './models';
 import { Proposals } from './proposals';
 import { findServer } from './server';
+import { Settings } from './settings';
 import { StatusItem, type Choice } from './status';
+import { fail, inform, tells, warn } from './tell';
+import { inMessage } from './words';
 
 let client: LanguageClient | undefined;
 
@@ -18,7 +21,9 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const log = vscode.window.createOutputChannel('quarry', { log: true });
   const settings = new Settings(context.extension.packageJSON.contributes.configuration.properties);
   const status = new StatusItem(() => settings.ghostText());
-  const answers = new Answers();
+  const told = tells();
+  const jobs = new Jobs();
+  const answers = new Answers(jobs);
   const explanations = new Explanations();
   const proposals = new Proposals();
 
@@ -36,6 +41,10 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       outputChannel: log,
       revealOutputChannelOn: RevealOutputChannelOn.Never,
       middleware: {
+        handleWorkDoneProgress: (token, params, next) => {
+          jobs.note(token, params);
+          next(token, params);
+        },
         workspace: {
           configuration: (params) => params.items.map((item) => (item.section === 'quarry' ? settings.all() : null)),
         },
@@ -53,7 +62,20 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     });
     proposals.listen(client);
     status.listen(client);
-    client.onDidChangeState(({ newState }) => status.show(stateName(newState), client?.initializeResult?.serverInfo?.version));
+    const its = client;
+    its.onNotification(ShowMessageNotification.type, ({ type, message }) => void (type === MessageType.Error ? fail : type === MessageType.Warning ? warn : inform)(inMessage(message)));
+    its.onDidChangeState(({ newState }) => {
+      status.show(stateName(newState), its.initializeResult?.serverInfo?.version);
+      if (newState === State.Stopped) { // it may have been killed, and what it was at went with it
+        answers.end();
+        const changes = proposals.lose(its);
+        const lost = jobs.lose();
+        const [first] = [...lost, ...changes]; // a job waits for a change of its own
+        if (first) {
+          void warn(inMessage(`The server ended; ask again (${first})`));
+        }
+      }
+    });
     // What went wrong is in the log and in the message that the client shows.
     await client.start().catch(() => status.show('stopped'));
   };
@@ -83,6 +105,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
 
   context.subscriptions.push(
     log,
+    told,
     status,
     answers,
     explanations,

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
 import { notRunning } from './assist';
+import { inform } from './tell';
 import type { Choice } from './status';
 
 /**
@@ -12,7 +13,7 @@ export async function chooseForModels(client: () => LanguageClient | undefined):
   const run = async (command: string, ...args: string[]) => {
     const to = client();
     if (!to?.isRunning()) {
-      void vscode.window.showInformationMessage(notRunning);
+      void inform(notRunning);
       return;
     }
     await to.sendRequest('workspace/executeCommand', { command, arguments: args });

@@ -7,6 +7,7 @@ import * as vscode from 'vscode';
 import type { LanguageClient, StaticFeature } from 'vscode-languageclient/node';
 import { columnOf } from './assist';
 import { clearIn, clearTo, laidRun, lay, rowsOf, runsOf, shows, Unseen, type Laid, type Part, type Run, type Side } from './seen';
+import { mention, warn } from './tell';
 import { mayBeTyped, Typing } from './typing';
 import { inMessage } from './words';
 
@@ -133,11 +134,13 @@ export class Proposals implements vscode.Disposable {
       }
     });
     client.onNotification('quarry/proposal.end', ({ id }: { id: string }) => this.forget(client, id));
-    client.onDidChangeState(() => { // what a server that has ended proposed, nobody can decide
-      if (!client.isRunning()) {
-        this.open.filter((p) => p.client === client).forEach((p) => this.forget(client, p.params.id));
-      }
-    });
+  }
+
+  /** A server has ended: what it proposed, nobody can decide. Answers the titles of that. */
+  lose(client: LanguageClient): string[] {
+    const lost = this.open.filter((p) => p.client === client);
+    lost.forEach((p) => this.forget(client, p.params.id));
+    return lost.map((p) => p.params.title);
   }
 
   dispose(): void {
@@ -250,6 +253,7 @@ export class Proposals implements vscode.Disposable {
   /** Says something for a while, in place of what it said before: messages that pile up would hide the change. */
   private say(text: string): void {
     this.said?.();
+    mention(text);
     void vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: text }, (progress) => new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, 5_000);
       this.said = () => {
@@ -263,7 +267,7 @@ export class Proposals implements vscode.Disposable {
   /** Says what stays until the user has put it away. */
   private warn(text: string): void {
     this.warnings++;
-    void vscode.window.showWarningMessage(text).then(() => this.warnings--);
+    void warn(text).then(() => this.warnings--);
   }
 
   /** Says in full why the change is proposed, also where messages are hidden. Nothing in it decides. */

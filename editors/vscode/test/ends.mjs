@@ -16,6 +16,15 @@ const fix = async (page) => {
   }
 };
 
+const ask = async (page, question) => {
+  await page.keyboard.press('Shift+Alt+Q');
+  await page.locator('.quick-input-widget input').fill(question);
+  await page.keyboard.press('Enter');
+};
+
+/** Waits for the server after the one that was killed. */
+const seeRunning = (page) => page.locator('.statusbar-item[aria-label*="shows ghost text"]').waitFor();
+
 const revert = async (page) => {
   await command(page, 'View: Focus First Editor Group');
   await command(page, 'File: Revert File');
@@ -63,4 +72,50 @@ await session(async (page) => {
   await seeLine(page, 'zz');
   await decideByKeys(page, 'd');
   await revert(page);
+
+  // A server that is killed while it answers.
+  const bar = (text) => page.locator('.statusbar-item', { hasText: text }).first().waitFor();
+  await page.keyboard.press('Control+Home');
+  await step('hold');
+  await ask(page, 'how are totals made?');
+  await step('begin');
+  const half = await seeAnswer(page, 'adds every Count');
+  await step('kill');
+  await half.locator('#note', { hasText: 'The server ended before this was whole: ask again.' }).waitFor();
+  await bar('The server ended; ask again (Ask: how are totals made?)');
+  await seeAnswer(page, 'adds every Count');
+  await step('speak');
+
+  // One that is killed with a change on the screen, or on its way: nothing is left of it but the word.
+  await fix(page);
+  await step('kill');
+  await page.locator('.monaco-diff-editor').first().waitFor({ state: 'hidden' });
+  await bar('The server ended; ask again (Fix: Property');
+  await page.locator('.notification-list-item', { hasText: 'The server ended; ask again (Fix: Property' }).first().waitFor();
+  await command(page, 'Notifications: Clear All Notifications');
+
+  // The next answer is its own, and whole.
+  await seeRunning(page);
+  await page.keyboard.press('Control+Home');
+  await ask(page, 'and what has an Item?');
+  const next = await seeAnswer(page, 'and what has an Item?');
+  await seeAnswer(page, 'an Item has one');
+  await next.locator('#note').waitFor({ state: 'hidden' });
+
+  // With Do Not Disturb the status bar says why nothing was done.
+  await command(page, 'Notifications: Toggle Do Not Disturb Mode');
+  await goToProblem(page);
+  await fix(page);
+  await command(page, 'View: Focus First Editor Group');
+  await page.keyboard.press('Control+End');
+  await page.keyboard.type('x');
+  await decideByKeys(page, 'a');
+  await bar('shop.ts changed, so nothing was applied; ask again');
+  await command(page, 'View: Focus First Editor Group');
+  await page.keyboard.press('Control+Home');
+  await chord(page, 'e');
+  await bar('There is no problem on this line: F8 goes to the next.');
+  if (await page.locator('.notification-list-item').count() > 0) {
+    throw new Error('messages are to be hidden');
+  }
 }, async (page) => [...await page.locator('.notification-list-item').allTextContents(), ...await page.locator('.statusbar-item').allTextContents()].join('\n'));

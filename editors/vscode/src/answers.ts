@@ -244,7 +244,7 @@ function page(nonce: string): string {
     }
   };
   sought.addEventListener('input', () => { at = 0; find(0); });
-  addEventListener('keydown', (event) => {
+  document.addEventListener('keydown', (event) => {
     if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === 'f') {
       search.hidden = false;
       sought.focus();
@@ -259,7 +259,8 @@ function page(nonce: string): string {
       return;
     }
     event.preventDefault();
-  });
+    event.stopPropagation(); // VS Code may not know yet that the user is here, and would find in the code
+  }, true);
 
   addEventListener('message', ({ data: { html, files, note } }) => {
     const above = document.querySelector('#note');

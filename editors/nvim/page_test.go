@@ -3,6 +3,7 @@
 package nvim_test
 
 import (
+	"strings"
 	"testing"
 
 	"quarry/editors/editortest"
@@ -33,6 +34,60 @@ func TestPageInAnotherTabPage(t *testing.T) {
 	p.waitForEcho("tabpagenr()", "1")
 	p.WaitForText("# how is the total of items made?")
 	p.waitForEcho(buffers, "shelf.go quarry:/answer.md")
+}
+
+// The answers of two projects' servers, which call their pages the same, do not mix: each has a page of its own, whose places are
+// its project's, and ending one leaves the other.
+func TestAnswersOfTwoProjects(t *testing.T) {
+	gate := make(chan struct{})
+	told := func(who string) string { return strings.Replace(answer, "Totals", who+" totals", 1) }
+	const heads = "package shop // of the other project\n"
+	p := openShopAs(t, editor{
+		files: map[string]string{"b/.git/HEAD": "ref: refs/heads/main\n", "b/shelf.go": heads + strings.TrimPrefix(editortest.Shop, "package shop\n")},
+		env:   map[string]string{"OLLAMA_HOST": conversing(t, told("First"), gate)},
+		// Each project has its model, so that both answer at once.
+		init: compiler + clock + `vim.lsp.config('quarry', { cmd = function(dispatchers, config)
+  local other = vim.fs.basename(config.root_dir) == 'b' and { OLLAMA_HOST = '` + conversing(t, told("Other"), closed()) + `' } or nil
+  return vim.lsp.rpc.start({ 'quarry', 'lsp' }, dispatchers, { env = other })
+end })
+`,
+	})
+	words := func(n int) {
+		for range n {
+			select {
+			case gate <- struct{}{}:
+			case <-t.Context().Done():
+				t.Fatal("the model was not asked")
+			}
+		}
+	}
+	p.Type(":vsplit b/shelf.go\n")
+	p.waitForEcho("luaeval(\"#vim.tbl_filter(function(c) return c.initialized end, vim.lsp.get_clients({ name = 'quarry' }))\")", "2")
+	p.Press("C-w", "l")
+	p.Type(":QuarryAsk how are totals made?\n")
+	words(14)
+	p.WaitForText("First totals")
+	p.Press("C-w", "h")
+	p.Type(":QuarryAsk what is the total of items?\n")
+	p.WaitForText("Other totals")
+	p.WaitForText("an Item has one")
+	p.Press("C-w", "b", "q") // which ends no answer of the first project
+	p.WaitFor("code alone", func(s editortest.Screen) bool { return !s.Contains("Other totals") })
+	p.Press("C-w", "t")
+	p.Type(":QuarryAsk how is the total of items made?\n")
+	p.WaitForText("# how is the total of items made?")
+	close(gate)
+	p.waitForEcho("getbufline('quarry:/answer.md', '$')[0]", "- an Item has one (shelf.go:3-6)") // the first is whole
+	if screen := p.Screen(); screen.Contains("First totals") {
+		t.Errorf("the answer of the first project has the place of the one that was asked for last:\n%s", screen.Framed())
+	}
+	p.waitForEcho(buffers, "b/shelf.go shelf.go quarry:/b/answer.md")
+	for page, file := range map[string]string{"quarry:/b/answer.md": "b/shelf.go", "quarry:/answer.md": "shelf.go"} {
+		p.Press("C-w", "b")
+		p.Type(":buffer " + page + "\ngg/shelf.go:8\n")
+		p.Press("Enter")
+		p.waitForEcho("expand('%')..line('.')", file+"8")
+	}
 }
 
 // What is under way, and that a change waits elsewhere, is said in whichever tab page the user is.

@@ -9,19 +9,39 @@ local M = {}
 local WORD = [[\f\+:\d\+\%(-\d\+\)\?]]
 local PLACE = [[`\zs[^` ][^`]*:\d\+\%(-\d\+\)\?\ze`\|]] .. WORD
 
----@type table<string, integer> buffers by URI
-local buffers = {}
----@type table<integer, vim.lsp.Client> whose page a buffer shows
-local clients = {}
---- The newest request for a page's text: an older answer must not take the place of a newer one.
----@type table<string, integer>
-local asked = {}
+--- A server calls its pages what every other does, so a URI alone does not say whose page it is.
+---@class quarry.Page
+---@field client vim.lsp.Client
+---@field uri string
+---@field asked integer the newest request for its text: an older answer must not take the place of a newer one
+
+---@type table<integer, quarry.Page> by the buffer that shows it
+local pages = {}
 
 ---@return integer? win of the pages in this tab page, if it is open
 local function open_window()
   return vim.iter(api.nvim_tabpage_list_wins(0)):find(function(win)
-    return vim.w[win].quarry_pages and clients[api.nvim_win_get_buf(win)]
+    return vim.w[win].quarry_pages and pages[api.nvim_win_get_buf(win)]
   end)
+end
+
+--- The buffer of a client's page.
+---@param client vim.lsp.Client
+---@param uri string
+---@param takes_over? boolean whether a page of the client that it has the place of counts as its own
+---@return integer?
+local function buffer_of(client, uri, takes_over)
+  local heir
+  for bufnr, page in pairs(pages) do
+    if not api.nvim_buf_is_valid(bufnr) then
+      pages[bufnr] = nil
+    elseif page.uri == uri and page.client.id == client.id then
+      return bufnr
+    elseif takes_over and page.uri == uri and page.client:is_stopped() and page.client.root_dir == client.root_dir then
+      heir = bufnr
+    end
+  end
+  return heir
 end
 
 local function fill(bufnr, text)
@@ -46,15 +66,13 @@ local function fill(bufnr, text)
 end
 
 --- Get a page's text as it is now.
-local function read(client, uri)
-  local bufnr = buffers[uri]
-  if not bufnr then
-    return
-  end
-  asked[uri] = (asked[uri] or 0) + 1
-  local this = asked[uri]
-  client:request('workspace/textDocumentContent', { uri = uri }, function(err, result)
-    if this == asked[uri] and api.nvim_buf_is_valid(bufnr) then
+---@param bufnr integer
+local function read(bufnr)
+  local page = pages[bufnr]
+  page.asked = page.asked + 1
+  local this, client = page.asked, page.client
+  client:request('workspace/textDocumentContent', { uri = page.uri }, function(err, result)
+    if this == page.asked and client == page.client and api.nvim_buf_is_valid(bufnr) then
       fill(bufnr, err and err.message or result.text)
     end
   end, bufnr)
@@ -101,7 +119,7 @@ local function jump(client)
         return
       end
       vim.cmd.wincmd('p')
-      if clients[api.nvim_get_current_buf()] or vim.bo.buftype ~= '' then
+      if pages[api.nvim_get_current_buf()] or vim.bo.buftype ~= '' then
         vim.cmd('topleft split')
       end
       vim.cmd.edit(vim.fn.fnameescape(vim.fn.fnamemodify(name, ':.')))
@@ -131,28 +149,42 @@ local function close()
   end
 end
 
+--- Name a buffer as its page; where another project's has that name, the folder's name stands in it.
+---@param bufnr integer
+---@param client vim.lsp.Client
+---@param uri string
+local function name(bufnr, client, uri)
+  local scheme, path = uri:match('^(%a+:)(.*)$')
+  local folder = vim.fs.basename(client.root_dir or '')
+  for _, dir in ipairs({ '', '/' .. folder, ('/%s/%d'):format(folder, client.id) }) do
+    if pcall(api.nvim_buf_set_name, bufnr, scheme .. dir .. path) then
+      return
+    end
+  end
+end
+
 --- A buffer for a page.
 local function buffer(client, uri)
-  local bufnr = buffers[uri]
-  if bufnr and api.nvim_buf_is_valid(bufnr) then
-    clients[bufnr] = client
+  local bufnr = buffer_of(client, uri, true)
+  if bufnr then
+    pages[bufnr].client = client
     return bufnr
   end
   bufnr = api.nvim_create_buf(false, true)
-  buffers[uri], clients[bufnr] = bufnr, client
-  api.nvim_buf_set_name(bufnr, uri)
+  pages[bufnr] = { client = client, uri = uri, asked = 0 }
+  name(bufnr, client, uri)
   vim.bo[bufnr].modifiable, vim.bo[bufnr].filetype = false, 'markdown'
   pcall(vim.treesitter.start, bufnr, 'markdown') -- Neovim has the parser, a build of one's own may not
   local function map(keys, action, desc)
     vim.keymap.set('n', keys, action, { buffer = bufnr, nowait = true, desc = 'quarry: ' .. desc })
   end
   map('q', function()
-    require('quarry.progress').stop({ 'Explain', 'Ask' })
+    require('quarry.progress').stop({ 'Explain', 'Ask' }, pages[bufnr].client)
     close()
   end, 'close this page, and end what is being written')
   for _, keys in ipairs({ '<CR>', 'gf', 'gF', '<C-]>' }) do
     map(keys, function()
-      jump(clients[bufnr])
+      jump(pages[bufnr].client)
     end, 'go to the place that is cited')
   end
   return bufnr
@@ -172,15 +204,19 @@ local function show(client, uri)
   w.wrap, w.linebreak, w.number, w.relativenumber, w.signcolumn, w.winfixheight = true, true, false, false, 'no', true
   w.conceallevel, w.concealcursor = 2, 'nc' -- the signs of Markdown, but for what is being selected
   w.statusline = [[%f%=%{line('$') > line('w$') ? line('$') - line('w$') .. ' more lines below ' : ''}]]
-  read(client, uri)
+  read(bufnr)
 end
 
 --- The client whose page a buffer shows or, once it has ended, the one that has its place.
 ---@param bufnr integer
 ---@return vim.lsp.Client?
 function M.client_of(bufnr)
-  local client = clients[bufnr == 0 and api.nvim_get_current_buf() or bufnr]
-  if not client or not client:is_stopped() then
+  local page = pages[bufnr == 0 and api.nvim_get_current_buf() or bufnr]
+  if not page then
+    return
+  end
+  local client = page.client
+  if not client:is_stopped() then
     return client
   end
   return vim.iter(vim.lsp.get_clients({ name = 'quarry' })):find(function(other)
@@ -199,7 +235,10 @@ end
 
 --- Handler for workspace/textDocumentContent/refresh.
 function M.refresh(_, params, context)
-  read(assert(vim.lsp.get_client_by_id(context.client_id)), params.uri)
+  local bufnr = buffer_of(assert(vim.lsp.get_client_by_id(context.client_id)), params.uri)
+  if bufnr then
+    read(bufnr)
+  end
   return vim.NIL
 end
 

@@ -4,7 +4,8 @@ local api = vim.api
 
 local M = {}
 
----@type table<string, { client: vim.lsp.Client, title: string, message: string }> by progress token
+---@type table<string, { client: vim.lsp.Client, token: string, title: string, message: string }> by client and progress token,
+--- since one server's tokens are what every other's are
 local running = {}
 local window ---@type integer?
 local mapped = false -- <C-c> ends what is under way
@@ -34,11 +35,11 @@ local function cut(text, room)
 end
 
 local function show()
-  local token = next(running)
-  if not token or require('quarry.proposal').waits() then -- the change says itself what ends it
+  local id = next(running)
+  if not id or require('quarry.proposal').waits() then -- the change says itself what ends it
     return hide()
   end
-  local job = running[token]
+  local job = running[id]
   local message, key = ' · ' .. job.message, (' · %s '):format(mapped and 'C-c ends it' or ':QuarryStop ends it')
   if not mapped and vim.fn.maparg('<C-c>', 'n') == '' then
     vim.keymap.set('n', '<C-c>', function()
@@ -78,12 +79,13 @@ api.nvim_create_autocmd('TabEnter', {
 function M.progress(err, params, context)
   local token, value = params.token, params.value
   if type(token) == 'string' and vim.startswith(token, 'quarry-asked-') then
+    local id = ('%d %s'):format(context.client_id, token)
     if value.kind == 'end' then
-      running[token] = nil
+      running[id] = nil
     elseif value.kind == 'begin' then
-      running[token] = { client = vim.lsp.get_client_by_id(context.client_id), title = value.title, message = '…' }
-    elseif running[token] and value.message then
-      running[token].message = value.message
+      running[id] = { client = vim.lsp.get_client_by_id(context.client_id), token = token, title = value.title, message = '…' }
+    elseif running[id] and value.message then
+      running[id].message = value.message
     end
     vim.schedule(show)
   end
@@ -92,12 +94,13 @@ end
 
 --- End what the user has begun.
 ---@param verbs? string[] only what their titles begin with
+---@param client? vim.lsp.Client only of this one
 ---@return boolean whether there was anything to end
-function M.stop(verbs)
+function M.stop(verbs, client)
   local any = false
-  for token, job in pairs(running) do
-    if not verbs or vim.tbl_contains(verbs, job.title:match('^%a+')) then
-      job.client:notify('window/workDoneProgress/cancel', { token = token })
+  for _, job in pairs(running) do
+    if (not client or job.client == client) and (not verbs or vim.tbl_contains(verbs, job.title:match('^%a+'))) then
+      job.client:notify('window/workDoneProgress/cancel', { token = job.token })
       any = true
     end
   end
@@ -109,9 +112,9 @@ end
 ---@param said boolean
 function M.forget(client_id, said)
   local lost = false
-  for token, job in pairs(running) do
+  for id, job in pairs(running) do
     if job.client.id == client_id then
-      running[token] = nil
+      running[id] = nil
       lost = true
     end
   end

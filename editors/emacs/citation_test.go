@@ -4,6 +4,7 @@ package emacs_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"quarry/editors/editortest"
@@ -48,6 +49,57 @@ func TestCitationsOfOddNames(t *testing.T) {
 					term.WaitForText(fmt.Sprintf("at (t %d)", editortest.OddLine))
 				}
 			}
+		})
+	}
+}
+
+// Two projects in one Emacs: each answer keeps a page of its own, and what it names is its own project's, whichever project was
+// opened last.
+func TestAnswersOfTwoProjects(t *testing.T) {
+	for name, init := range map[string]string{"lsp-mode": lspMode(t) + goMode, "eglot": eglot(t) + goMode} {
+		t.Run(name, func(t *testing.T) {
+			model := modeltest.NewServer(t)
+			model.Script(func(r modeltest.Request) modeltest.Answer {
+				return modeltest.Answer{Pieces: editortest.ShopAnswer(r.Prompt)}
+			})
+			term, _ := start(t, editor{file: "p/shop.go", text: editortest.Shop, init: init, model: model.URL, files: map[string]string{
+				"p/.git/HEAD": "ref: refs/heads/main\n", "p/.git/config": "", "q/.git/HEAD": "ref: refs/heads/main\n", "q/.git/config": "",
+				"q/shop.go": strings.Replace(editortest.Shop, "package shop", "package shop // of q", 1),
+			}})
+			ask := func(question string) {
+				t.Helper()
+				term.WaitForText("quarry: granite4:micro") // sooner C-c would end Emacs
+				term.Insist("question", func() { term.Press("C-c", "q", "q") }, // once more if the project's server has not started
+					func(s editortest.Screen) bool { return s.Contains("Ask about the workspace:") })
+				term.Type(question + "\n")
+				term.WaitForText("TAB and RET go to what is named")
+				term.WaitForText(question)
+				term.WaitForText("an Item has one")
+			}
+			evaluate := func(expression, want string) {
+				t.Helper()
+				term.Press("M-:")
+				term.WaitForText("Eval:")
+				term.Type(expression + "\n")
+				term.WaitForText(want)
+			}
+			leadsTo := func(project string) {
+				t.Helper()
+				term.Press("M-<", "Tab", "Enter")
+				evaluate(`(message "at %s %d" (file-name-nondirectory (directory-file-name default-directory)) (line-number-at-pos))`,
+					"at "+project+" 8")
+			}
+			ask("what is the total?")
+			term.Press("C-x", "C-f")
+			term.WaitForText("Find file:")
+			term.Type("../q/shop.go\n")
+			term.WaitForText("package shop // of q")
+			ask("what is the total of items?")
+			evaluate(`(pop-to-buffer "*quarry answer of q*")`, "#<buffer *quarry answer of q*>")
+			leadsTo("q")
+			evaluate(`(pop-to-buffer "*quarry answer*")`, "#<buffer *quarry answer*>")
+			term.WaitForText("what is the total?")
+			leadsTo("p")
 		})
 	}
 }

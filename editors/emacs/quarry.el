@@ -47,8 +47,6 @@
 (declare-function lsp-get "ext:lsp-protocol")
 (declare-function lsp-inline-completion-display "ext:lsp-inline-completion")
 (declare-function lsp-notify "ext:lsp-mode")
-(declare-function lsp-session "ext:lsp-mode")
-(declare-function lsp-session-folders "ext:lsp-mode")
 (declare-function lsp-register-client "ext:lsp-mode")
 (declare-function lsp-request-async "ext:lsp-mode")
 (declare-function lsp-stdio-connection "ext:lsp-mode")
@@ -277,9 +275,29 @@ makes a file's name of URI, and START the 0-based line and character or nil."
 An older answer takes no newer one's place, and one to what was asked for
 last need not be the next: a page that grows fast would stand empty.")
 
+(defun quarry--page-of (connection uri)
+  "The buffer of the page URI of CONNECTION, or nil."
+  (seq-find (lambda (buffer) (pcase (buffer-local-value 'quarry--page buffer)
+                               (`(,c ,_ ,u) (and (eq c connection) (equal u uri)))))
+            (buffer-list)))
+
+(defun quarry--page-buffer (connection roots uri)
+  "A buffer for the page URI of CONNECTION, which may name places below ROOTS.
+A server calls its pages what every other does, so those of two projects
+have buffers of their own: the second with its folder in the name."
+  (let ((name (format "*quarry %s*" (file-name-base uri))))
+    (or (quarry--page-of connection uri)
+        (seq-find (lambda (buffer) (pcase (buffer-local-value 'quarry--page buffer) ; of the server before
+                                     (`(,c ,r ,u) (and (equal u uri) (equal r roots) (not (quarry--alive-p c))))))
+                  (buffer-list))
+        (if-let* ((there (get-buffer name)) ((buffer-local-value 'quarry--page there)))
+            (generate-new-buffer (format "*quarry %s of %s*" (file-name-base uri)
+                                         (file-name-nondirectory (directory-file-name (or (car roots) "/")))))
+          (get-buffer-create name)))))
+
 (defun quarry--show-page (connection roots uri)
   "Show the page URI of CONNECTION, which may name places below ROOTS."
-  (let ((buffer (get-buffer-create (format "*quarry %s*" (file-name-base uri)))))
+  (let ((buffer (quarry--page-buffer connection roots uri)))
     (with-current-buffer buffer
       (unless (derived-mode-p 'quarry-page-mode) (quarry-page-mode))
       (let ((inhibit-read-only t)) (erase-buffer))
@@ -304,9 +322,7 @@ last need not be the next: a page that grows fast would stand empty.")
 
 (defun quarry--page-grown (connection uri)
   "Read the page URI of CONNECTION again, if it is shown."
-  (when-let* ((buffer (seq-find (lambda (b) (pcase (buffer-local-value 'quarry--page b)
-                                              (`(,c ,_ ,u) (and (eq c connection) (equal u uri)))))
-                                (buffer-list))))
+  (when-let* ((buffer (quarry--page-of connection uri)))
     (quarry--read-page buffer)))
 
 (defun quarry--page-header ()
@@ -579,7 +595,7 @@ to a request that Emacs waits for takes the question off the screen."
 (defun quarry--on-show (workspace params)
   "Answer window/showDocument of WORKSPACE: show the document of PARAMS.
 Lsp-mode by itself fails while the minibuffer is in use."
-  (quarry--show-soon workspace (or (lsp-session-folders (lsp-session)) (list (lsp--workspace-root workspace)))
+  (quarry--show-soon workspace (list (lsp--workspace-root workspace)) ; of the session's folders the others are other projects
                      (lsp-get params :uri) #'lsp--uri-to-path
                      (when-let* ((start (lsp-get (lsp-get params :selection) :start)))
                        (list (lsp-get start :line) (lsp-get start :character)))))

@@ -245,11 +245,31 @@ func TestChangesOfOtherFiles(t *testing.T) {
 			if got == nil || got.Text.String() != tt.want {
 				t.Fatalf("%s is not %q: %+v; shown %q", tt.file, tt.want, got, e.Shown())
 			}
-			if len(e.Shown()) > 0 {
-				t.Errorf("shown: %q", e.Shown())
+			awaitShown(t, e, "quarry: Applied, not saved; undo there: "+tt.file) // it is out of sight
+			if shows := slices.Contains(e.Documents(), got.URI); shows != strings.HasSuffix(tt.name, "new") {
+				t.Errorf("it was put before the user: %v", shows)
 			}
 		})
 	}
+}
+
+// A change of several files names those that the editor leaves unsaved: each is undone by itself.
+func TestChangeOfTwoFilesNamesThem(t *testing.T) {
+	c := fixing(func(d agent.Document) agent.Proposal {
+		p := replace(d, "foo", "bar")
+		p.Files = append(p.Files, agent.FileChange{
+			Path: filepath.Join(filepath.Dir(d.Path), "other.go"), Base: agent.HashText("foo\n"), Edits: []agent.TextEdit{{End: 3, New: "bar"}},
+		})
+		return p
+	})
+	e := edit(t, "helix", c, func(o *headless.Options) {
+		if err := os.WriteFile(filepath.Join(o.Root, "other.go"), []byte("foo\n"), 0o600); err != nil {
+			panic(err)
+		}
+	})
+	beginFix(t, e, problemAt(t, e, "a.go"))
+	agree(t, e)
+	awaitShown(t, e, "quarry: Applied, not saved; undo in each: a.go, other.go")
 }
 
 // Edits keep the line endings around them, whatever the encoding.

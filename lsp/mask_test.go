@@ -155,8 +155,10 @@ func TestChangesKeepTokens(t *testing.T) {
 			if strings.Contains(sawText+sawMessage, realBody) || !strings.Contains(sawMessage, "undefined: foo, near ghp_xxx") {
 				t.Errorf("the model saw %q in %q", sawMessage, sawText)
 			}
-			if len(e.Shown()) > 0 {
-				t.Errorf("shown: %q", e.Shown())
+			for _, message := range e.Shown() {
+				if !strings.HasPrefix(message, "quarry: Applied, not saved; ") { // said of a file out of sight
+					t.Errorf("shown: %q", message)
+				}
 			}
 		})
 	}

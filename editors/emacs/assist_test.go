@@ -547,3 +547,32 @@ func TestServerKilledWhileAnAnswerIsWritten(t *testing.T) {
 		s.WaitFor("no word of the server before", func(screen editortest.Screen) bool { return !screen.Contains("The server ended") })
 	})
 }
+
+// A new file is shown beside the code with the text of its diff, no question is asked about it, and how it is taken back is said.
+func TestNewFile(t *testing.T) {
+	const tests = "package shop\n\nimport \"testing\"\n\nfunc TestTotal(t *testing.T) {\n\tif total(nil) != 0 {\n\t\tt.Fatal(\"not empty\")\n\t}\n}\n"
+	model := modeltest.NewServer(t)
+	model.Script(func(r modeltest.Request) modeltest.Answer {
+		if !strings.Contains(r.Prompt, "<|start_of_role|>") {
+			return modeltest.Answer{}
+		}
+		lines := strings.ReplaceAll(strings.TrimSuffix(tests, "\n"), "\n", "\n+")
+		return modeltest.Answer{Pieces: strings.SplitAfter("Tests of total (shop.go:8-14).\n```diff\n--- /dev/null\n+++ b/shop_test.go\n@@\n+"+lines+"\n```\n", " ")}
+	})
+	term, file := start(t, editor{file: "shop.go", text: editortest.Shop, init: lspMode(t) + goMode, model: model.URL, line: 11})
+	s := shop{term, t, file, nil}
+	s.WaitForText("quarry: granite4:micro")
+	s.wholeFile()
+	s.Press("C-c", "q", "r")
+	s.WaitForText("Do what with the region")
+	s.Type("Write tests\n")
+	s.WaitForText(changeKeys)
+	s.Insist("end of the change", func() { s.Press("C-c", "q", "a") }, // once more if it came too soon
+		func(screen editortest.Screen) bool { return !screen.Contains(changeKeys) })
+	s.WaitForText("quarry: Applied, saved; delete what is new to undo it: shop_test.go (new)") // lsp-mode saves a new file that it opens
+	screen := s.WaitForText("func TestTotal(t *testing.T) {")
+	if !screen.Contains("n += it.Counts") || screen.Contains("Reread from disk?") || screen.CursorRow > 20 {
+		t.Errorf("the code is hidden or left, or a question is asked:\n%s", screen.Framed())
+	}
+	s.WaitForFile(filepath.Join(filepath.Dir(file), "shop_test.go"), tests)
+}

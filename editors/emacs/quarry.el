@@ -37,6 +37,7 @@
 (declare-function jsonrpc-notify "jsonrpc" (connection method params))
 (declare-function jsonrpc-running-p "jsonrpc" (connection))
 (declare-function project-root "project" (project))
+(declare-function lsp--apply-workspace-edit "ext:lsp-mode")
 (declare-function lsp--client-server-id "ext:lsp-mode")
 (declare-function lsp--path-to-uri "ext:lsp-mode")
 (declare-function lsp--uri-to-path "ext:lsp-mode")
@@ -45,6 +46,7 @@
 (declare-function lsp--workspace-root "ext:lsp-mode")
 (declare-function lsp--workspace-shutdown-action "ext:lsp-mode")
 (declare-function lsp-get "ext:lsp-protocol")
+(declare-function lsp-put "ext:lsp-protocol")
 (declare-function lsp-inline-completion-display "ext:lsp-inline-completion")
 (declare-function lsp-notify "ext:lsp-mode")
 (declare-function lsp-register-client "ext:lsp-mode")
@@ -252,7 +254,7 @@ opened meanwhile."
 ROOTS are the folders that a page may name places of, PATH is a function that
 makes a file's name of URI, and START the 0-based line and character or nil."
   (let ((page (string-prefix-p "quarry:" uri)))
-    (if (not (or page (file-readable-p (funcall path uri))))
+    (if (not (or page (file-readable-p (funcall path uri)) (get-file-buffer (funcall path uri)))) ; which may not be saved yet
         (list :success :json-false)
       ;; Not in the process filter.
       (apply #'run-with-timer 0 nil #'quarry--when-free
@@ -600,6 +602,21 @@ Lsp-mode by itself fails while the minibuffer is in use."
                      (when-let* ((start (lsp-get (lsp-get params :selection) :start)))
                        (list (lsp-get start :line) (lsp-get start :character)))))
 
+(defun quarry--on-edit (_workspace params)
+  "Answer workspace/applyEdit: make the edit of PARAMS.
+A new file is made by its buffer.  Lsp-mode by itself writes it empty before
+that, behind the back of the buffer that it has for it by then, and asks
+whether to read it again."
+  (condition-case err
+      (let* ((edit (lsp-get params :edit)) (changes (lsp-get edit :documentChanges)) rest)
+        (seq-doseq (change changes)
+          (if (equal (lsp-get change :kind) "create")
+              (make-directory (file-name-directory (lsp--uri-to-path (lsp-get change :uri))) t)
+            (push change rest)))
+        (lsp--apply-workspace-edit (if rest (lsp-put edit :documentChanges (vconcat (nreverse rest))) edit) 'server-requested)
+        (list :applied t))
+    (error (list :applied :json-false :failureReason (error-message-string err)))))
+
 (defun quarry--on-refresh (workspace params)
   "Answer workspace/textDocumentContent/refresh of WORKSPACE.
 The page that PARAMS name has grown."
@@ -647,6 +664,7 @@ The page that PARAMS name has grown."
                              handlers)
     :request-handlers (let ((handlers (make-hash-table :test 'equal)))
                         (puthash "window/showDocument" #'quarry--on-show handlers)
+                        (puthash "workspace/applyEdit" #'quarry--on-edit handlers)
                         (puthash "workspace/textDocumentContent/refresh" #'quarry--on-refresh handlers)
                         handlers)
     :async-request-handlers (let ((handlers (make-hash-table :test 'equal)))

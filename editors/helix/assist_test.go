@@ -29,6 +29,12 @@ func openShopWaiting(t *testing.T, gate <-chan struct{}) (term *editortest.Termi
 	model.Script(func(r modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{Pieces: editortest.ShopAnswer(r.Prompt), Gate: gate}
 	})
+	return openShopOn(t, model.URL)
+}
+
+// openShopOn is openShop with the model at url.
+func openShopOn(t *testing.T, url string) (term *editortest.Terminal, file string) {
+	t.Helper()
 	home, workspace := t.TempDir(), t.TempDir()
 	// What the README says, with another server in the place of gopls.
 	config := strings.ReplaceAll(editortest.FencedBlock(t, "README.md", "toml"), "gopls", "compiler")
@@ -40,7 +46,7 @@ func openShopWaiting(t *testing.T, gate <-chan struct{}) (term *editortest.Termi
 	term = editortest.Open(t, editortest.Session{
 		Dir: workspace, Home: home,
 		Path:    []string{editortest.QuarryFolder},
-		Env:     map[string]string{"OLLAMA_HOST": model.URL},
+		Env:     map[string]string{"OLLAMA_HOST": url},
 		Columns: 100,
 		Rows:    40,
 		Command: []string{"hx", "shop.go"},
@@ -304,4 +310,32 @@ func TestKilledServerIsStartedByACommand(t *testing.T) {
 	term.Press("C-o")
 	term.WaitForText("// yes, no")
 	save(term, file, editortest.Shop+"// yes, no\n")
+}
+
+// New tests are shown once they are applied, the page of the change gives its place back to the code, and it is said what takes them back.
+func TestNewFile(t *testing.T) {
+	model := modeltest.NewServer(t)
+	model.Script(func(r modeltest.Request) modeltest.Answer {
+		if !strings.Contains(r.Prompt, "<|start_of_role|>") {
+			return modeltest.Answer{}
+		}
+		return modeltest.Answer{Pieces: strings.SplitAfter("Tests of total (shop.go:8-14).\n```diff\n--- /dev/null\n+++ b/shop_test.go\n@@\n+package shop\n+\n+// nothing yet\n```\n", " ")}
+	})
+	term, file := openShopOn(t, model.URL)
+	term.Insist("menu of refactorings", func() {
+		term.Press("Escape", "Escape")
+		term.Type("%")
+		term.Press("Space", "a")
+	}, func(s editortest.Screen) bool { return s.Contains("Write tests (quarry)") })
+	choose(term, term.Screen(), "Write tests (quarry)")
+	apply(term)
+	term.WaitForText("applied, not saved; undo there: shop_test.go (new)")
+	screen := term.Screen()
+	if !screen.Contains("// nothing yet") || screen.Contains("+package shop") {
+		t.Errorf("the tests are hidden or the page has their place:\n%s", screen.Framed())
+	}
+	term.Type(":w\n")
+	term.WaitForFile(filepath.Join(filepath.Dir(file), "shop_test.go"), "package shop\n\n// nothing yet\n")
+	term.Type(":buffer-close\n")
+	term.WaitForText("n += it.Counts")
 }

@@ -268,3 +268,72 @@ func TestFixOfALongDiagnosticIsTakenBack(t *testing.T) {
 	p.Press("u")
 	p.waitForSaved(editortest.Shop)
 }
+
+const (
+	newTest = "package shop\n\nimport \"testing\"\n\nfunc TestTotal(t *testing.T) {\n\tif total(nil) != 0 {\n\t\tt.Fatal(\"not empty\")\n\t}\n}\n"
+	oldTest = "package shop\n\nimport \"testing\"\n\nfunc TestNone(t *testing.T) {\n}\n"
+)
+
+// testsOf is a model that writes a new file of tests.
+func testsOf(t *testing.T) string {
+	t.Helper()
+	lines := strings.ReplaceAll(strings.TrimSuffix(newTest, "\n"), "\n", "\n+")
+	return conversing(t, "Tests of total (shelf.go:8-14).\n```diff\n--- /dev/null\n+++ b/shelf_test.go\n@@\n+"+lines+"\n```\n", closed())
+}
+
+// A new file is shown below the code with the text of its diff, and that it is not saved is said; `u` in it takes it back and leaves
+// nothing, and `u` in the code is about the code.
+func TestNewFile(t *testing.T) {
+	for name, e := range map[string]editor{"plugin": {init: compiler + clock}, "alone": {alone: true, init: compiler}} {
+		t.Run(name, func(t *testing.T) {
+			e.env = map[string]string{"OLLAMA_HOST": testsOf(t)}
+			p := openShopAs(t, e)
+			if e.alone {
+				p.Type(":8\nV6jgra")
+				p.WaitForText(": Write tests (quarry)")
+				number := regexp.MustCompile(`(\d+): Write tests \(quarry\)`).FindStringSubmatch(p.Screen().String())
+				p.Type(number[1] + "\n")
+				p.WaitForText("2: Show changes")
+				p.Type("2\n")
+				p.WaitForText("2: Apply")
+				p.Type("2\n")
+			} else {
+				p.Type(":8,14QuarryRefactor test\n")
+				p.waitForChange()
+				p.Press("F5", "g", "a")
+				p.waitForNoChange()
+			}
+			p.WaitForText("quarry: Applied, not saved; undo there: shelf_test.go (new)")
+			screen := p.WaitForText("func TestTotal(t *testing.T) {")
+			if !screen.Contains("n += it.Counts") {
+				t.Errorf("the code is hidden:\n%s", screen.Framed())
+			}
+			p.waitForEcho("expand('%').."+"filereadable('shelf_test.go')", "shelf.go0")
+			p.Type(":silent! messages\n")
+			if screen := p.Screen(); screen.Contains("differs") || screen.Contains("unchanged") {
+				t.Errorf("a false alarm:\n%s", screen.Framed())
+			}
+			p.Type(":execute bufwinnr('shelf_test.go')..'wincmd w'\n")
+			p.waitForEcho("expand('%:t')", "shelf_test.go")
+			p.Press("u")
+			p.WaitFor("nothing", func(s editortest.Screen) bool { return !s.Contains("func TestTotal(t *testing.T) {") })
+			p.Press("C-r")
+			p.WaitForText("func TestTotal(t *testing.T) {")
+			p.Type(":silent write\n")
+			p.WaitForFile(filepath.Join(p.workspace, "shelf_test.go"), newTest)
+		})
+	}
+}
+
+// Of several files those that are out of sight are named.
+func TestChangeOfTwoFiles(t *testing.T) {
+	p := openShopAs(t, editor{init: compiler + clock, files: map[string]string{"shelf_test.go": oldTest}, env: map[string]string{
+		"OLLAMA_HOST": conversing(t, "Tests of total (shelf.go:8-14).\n```diff\n--- a/shelf.go\n+++ b/shelf.go\n@@\n func total(items []Item) int {\n+\t// tested\n \tn := 0\n"+
+			"--- a/shelf_test.go\n+++ b/shelf_test.go\n@@\n func TestNone(t *testing.T) {\n+\ttotal(nil)\n }\n```\n", closed()),
+	}})
+	p.Type(":8,14QuarryRefactor test\n")
+	p.waitForChange()
+	p.Press("F5", "g", "a")
+	p.waitForNoChange()
+	p.WaitForText("quarry: Applied, not saved; undo in each: shelf.go, shelf_test.go")
+}

@@ -49,7 +49,15 @@ func requestCommand(do requestKind) func(*Service, []protocol.LSPAny) error {
 			case doAsk:
 				return s.answer(ctx, e, job)
 			}
-			return "applied", s.alone(ctx, e, func(ctx context.Context) error { return s.offer(ctx, e, job) })
+			result := ""
+			err = s.alone(ctx, e, func(ctx context.Context) (err error) {
+				result, err = s.offer(ctx, e, job)
+				return err
+			})
+			if err == nil && result != plainlyApplied { // not all clients show a job's result, nor those that do for long
+				s.screen.Say(protocol.MessageTypeInfo, strings.Replace(result, "applied", "Applied", 1))
+			}
+			return result, err
 		})
 		return nil
 	}

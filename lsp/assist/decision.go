@@ -2,6 +2,7 @@ package assist
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 
 	"quarry/agent"
 	"quarry/agent/markdown"
+	"quarry/lsp/document"
 	"quarry/lsp/wire"
 )
 
@@ -140,13 +142,13 @@ func (s *Service) endDecision(h hold) {
 }
 
 // offer has a change proposed for a request, puts it to the user and has the
-// editor apply it if they want it. Nil means that the editor's documents have
-// changed so. If the same request waits for the user already, or they closed the
+// editor apply it if they want it; the result is for them. A nil error means that the
+// editor's documents have changed so. If the same request waits for the user already, or they closed the
 // question, it is that proposal that is put to them again, as long as it fits; ctx
 // of the older has then ended by wire.ErrSuperseded.
-func (s *Service) offer(ctx context.Context, e request, job Job) error {
+func (s *Service) offer(ctx context.Context, e request, job Job) (result string, err error) {
 	if !s.makesChanges() {
-		return errNoEdits
+		return "", errNoEdits
 	}
 	key := e.key()
 	d := s.decisions.resume(key)
@@ -159,14 +161,23 @@ func (s *Service) offer(ctx context.Context, e request, job Job) error {
 	if d.decision == nil {
 		p, err := s.propose(ctx, e)
 		if err != nil {
-			return err
+			return "", err
 		}
 		d = s.decisions.begin(key, p)
 	}
 	job.Report(0.95, "waits for your decision")
-	err := s.agreed(ctx, d.decision)
+	path := ""
+	if u, err := wire.ParseURI(e.URI); err == nil {
+		if doc := s.docs.Get(u); doc != nil {
+			path = doc.Path()
+		}
+	}
+	err = s.agreed(ctx, d.decision)
 	if err == nil {
-		err = s.apply(ctx, d.Proposal)
+		var after map[string]string
+		if after, err = s.apply(ctx, d.Proposal); err == nil {
+			result = s.whatChanged(d.Proposal, path, after)
+		}
 	}
 	switch {
 	case errors.Is(context.Cause(ctx), wire.ErrSuperseded):
@@ -175,7 +186,7 @@ func (s *Service) offer(ctx context.Context, e request, job Job) error {
 	default:
 		s.endDecision(d)
 	}
-	return err
+	return result, err
 }
 
 // agreed asks the user about a proposal that can be applied. Nil means yes.
@@ -237,7 +248,7 @@ func (s *Service) agreedByMessage(ctx context.Context, d *decision) (end error) 
 			}
 			defer func() {
 				if long == "" || !errors.Is(end, errClosed) { // else they read on
-					s.showChanged(d.Proposal)
+					s.showChanged(d)
 				}
 			}()
 			message = strings.TrimSpace(fmt.Sprintf("Apply this change to %s? (%s) %s%s", s.changed(d.Proposal), title, long, s.dangers(d.Proposal)))
@@ -256,16 +267,26 @@ func (s *Service) agreedByMessage(ctx context.Context, d *decision) (end error) 
 	}
 }
 
-// showChanged puts a file that a proposal is about in the place of the page that
-// showed the change.
-func (s *Service) showChanged(p agent.Proposal) {
-	for _, f := range p.Files {
-		if doc := s.docs.At(f.Path); doc != nil {
-			if err := s.screen.showDocument(s.base, s.host.Spelled(doc.URI)); err != nil && s.base.Err() == nil {
-				s.log.Warn("show the file again", "error", err)
-			}
-			return
+// showChanged puts a file that a proposal is about, or else the one where it was asked for, in the place
+// of the page that showed the change.
+func (s *Service) showChanged(d *decision) {
+	var doc *document.Document
+	for _, f := range d.Files {
+		if doc = s.docs.At(f.Path); doc != nil {
+			break
 		}
+	}
+	var e request
+	if doc == nil && json.Unmarshal([]byte(d.key), &e) == nil {
+		if u, err := wire.ParseURI(e.URI); err == nil {
+			doc = s.docs.Get(u)
+		}
+	}
+	if doc == nil {
+		return
+	}
+	if err := s.screen.showDocument(s.base, s.host.Spelled(doc.URI)); err != nil && s.base.Err() == nil {
+		s.log.Warn("show the file again", "error", err)
 	}
 }
 

@@ -109,7 +109,7 @@ func (s *Service) decide(ctx context.Context, p toolParams, waiting agent.Envelo
 
 // ApplyConfirmed has the editor apply what the user agreed to, for a tool.
 func (s *Service) ApplyConfirmed(ctx context.Context, p agent.Proposal) error {
-	if err := s.apply(ctx, p); err != nil {
+	if _, err := s.apply(ctx, p); err != nil {
 		return refusal(err)
 	}
 	return nil

@@ -242,7 +242,18 @@ func (s *Screen) Close() {
 }
 
 func (s *Screen) showDocument(ctx context.Context, u uri.URI) error {
-	result, err := s.client.ShowDocument(ctx, &protocol.ShowDocumentParams{URI: u})
+	return s.show(ctx, &protocol.ShowDocumentParams{URI: u})
+}
+
+// showBeside shows a document where it takes no key that is meant for another.
+func (s *Screen) showBeside(ctx context.Context, u uri.URI) error {
+	focus := false
+	return s.show(ctx, &protocol.ShowDocumentParams{URI: u, TakeFocus: &focus})
+}
+
+func (s *Screen) show(ctx context.Context, params *protocol.ShowDocumentParams) error {
+	u := params.URI
+	result, err := s.client.ShowDocument(ctx, params)
 	if err != nil {
 		return fmt.Errorf("show %s: %w", u, err)
 	}

@@ -39,11 +39,48 @@ local function show_message(_, params)
   vim.api.nvim_echo({ { line .. MORE, group } }, false, {})
 end
 
+--- Show a buffer in a window below the code, which keeps the cursor.
+---@param bufnr integer
+local function show_below(bufnr)
+  if vim.fn.win_findbuf(bufnr)[1] then
+    return
+  end
+  local code = vim.iter({ vim.api.nvim_get_current_win(), unpack(vim.api.nvim_tabpage_list_wins(0)) }):find(function(win)
+    return vim.api.nvim_win_get_config(win).relative == '' and vim.bo[vim.api.nvim_win_get_buf(win)].buftype == ''
+  end)
+  pcall(vim.api.nvim_open_win, bufnr, false, { split = 'below', win = code or -1 }) -- where there is room; the server names the file
+end
+
 --- Neovim's own handler prints an edit's label, which asks to "Press ENTER" where it is long: the key that was to take the
---- edit back would be the answer.
+--- edit back would be the answer. A new file it writes empty at once, and ends with a line more than it should; here it is a
+--- buffer that `:write` writes and the user sees. The server is told of all that changes, also of a buffer that is no filetype's.
 local function apply_edit(err, params, context)
   params.label = nil
-  return vim.lsp.handlers['workspace/applyEdit'](err, params, context)
+  local new, changes = {}, {}
+  for _, change in ipairs(params.edit.documentChanges or {}) do
+    if change.kind == 'create' then
+      new[change.uri] = true
+      vim.fn.mkdir(vim.fs.dirname(vim.uri_to_fname(change.uri)), 'p')
+    else
+      changes[#changes + 1] = change
+      local only = #change.edits == 1 and change.edits[1].range
+      if new[change.textDocument.uri] and only then
+        only['end'] = { line = 1, character = 0 } -- the one line of an empty buffer: it goes
+      end
+    end
+  end
+  if #changes > 0 then
+    params.edit.documentChanges = changes
+  end
+  local result = vim.lsp.handlers['workspace/applyEdit'](err, params, context)
+  for _, change in ipairs(result.applied and changes or {}) do
+    local bufnr = vim.uri_to_bufnr(change.textDocument.uri)
+    vim.lsp.buf_attach_client(bufnr, context.client_id)
+    if new[change.textDocument.uri] then
+      show_below(bufnr)
+    end
+  end
+  return result
 end
 
 ---@type vim.lsp.Config

@@ -85,11 +85,11 @@ func TestYegappan(t *testing.T) {
 	takeTheMenusEntry(t, term, file, "s.mu.Lock()")
 }
 
-// withYegappan is a vimrc with the plugin, which is in a folder.
+// withYegappan is a vimrc with the plugin, which is in a folder and loaded after it, as plugin managers have it.
 func withYegappan(t *testing.T) (vimrc, folder string) {
 	t.Helper()
 	folder = editortest.Plugin(t, "yegappan/lsp", yegappan)
-	return "set runtimepath^=" + folder + "\nruntime plugin/lsp.vim\n" + block(t, "LspAddServer"), folder
+	return "set runtimepath^=" + folder + "\n" + block(t, "LspAddServer"), folder
 }
 
 // The plugin has no page to show a change on, and what it echoes is gone by the next question: the lines of the

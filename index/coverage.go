@@ -264,7 +264,7 @@ func (x *Index) meetsChange(ctx context.Context) error {
 }
 
 // wasBehind notes that whoever wrote a database before left it behind.
-func (x *Index) wasBehind(ctx context.Context, s *store.Store) error {
+func wasBehind(ctx context.Context, x *Index, s *store.Store) error {
 	text, err := s.Meta(ctx, behindSince)
 	if err == nil && text == behindNow {
 		x.mu.Lock()

@@ -104,7 +104,7 @@ func (x *Index) forgetKept() {
 
 // doubtKept is for who begins to write a database. A process before may have been killed
 // when something had left the index and not yet what was kept of it, or while it wrote that.
-func (x *Index) doubtKept(s *store.Store) error {
+func doubtKept(x *Index, s *store.Store) error {
 	snapshot.RemoveUnfinished(filepath.Join(x.state.dir, KeptName))
 	due, err := s.NeedsWipe(context.Background())
 	if due {

@@ -145,7 +145,7 @@ func (x *Index) becomeOwner() (won bool, err error) {
 		return false, errors.Join(err, x.state.lock.Unlock())
 	}
 	x.identify(s)
-	err = errors.Join(x.doubtKept(s), x.wasBehind(context.Background(), s), x.forgetSecrets(s))
+	err = errors.Join(doubtKept(x, s), wasBehind(context.Background(), x, s), x.forgetSecrets(s))
 	if err == nil && x.state.isLockRemoved() { // it was opened before, and another quarry may hold the new one
 		err = errRemoved
 	}

@@ -110,7 +110,7 @@ func TestModelCommands(t *testing.T) {
 	code, _, errs = answering(t, "", at("rm", "tiny")...)
 	expect(code, errs, 2, "nobody to ask; add --yes")
 	code, out, _ = answering(t, "y\n", at("rm", "tiny")...)
-	expect(code, out, 0, "tiny:latest is gone")
+	expect(code, out, 0, "Deleted tiny:latest")
 	code, _, errs = answering(t, "", at("verify")...)
 	expect(code, errs, 1, "Ollama has no model tiny")
 }

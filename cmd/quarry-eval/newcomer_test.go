@@ -96,7 +96,7 @@ func TestNewcomerCommand(t *testing.T) {
 	for wrong, more := range map[string][]string{
 		"question by question": {"--half", "held", "--misses"},
 		"asked as a whole":     {"--half", "held", "--only", "litestream"},
-		"none of hybrid":       {"--mode", "sideways"},
+		"must be hybrid":       {"--mode", "sideways"},
 		"neither fit nor held": {"--half", "all"},
 		"the earlier run is":   {"--half", "held", "--against", before},
 	} {

@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"context"
+	"iter"
 	"math/bits"
 	"slices"
 	"strings"
@@ -277,8 +278,8 @@ func (sr *search) verbatim(ctx context.Context, m *messageQuery) (said []uint32,
 	unwanted := (classTest | classDoc) &^ sr.query.wanted
 	var files []uint32
 	for k, seg := range sr.snap.segments {
-		for i := range seg.files {
-			f := sr.snap.fileBase[k] + uint32(i)
+		for i := range sr.filesWithRarest(m, k, len(words)) {
+			f := sr.snap.fileBase[k] + i
 			if set := seg.files[i].trigrams; !mayContainAll(set, pieces) || seg.files[i].class&unwanted != 0 || !sr.keeps(f) {
 				continue
 			}
@@ -306,6 +307,42 @@ func (sr *search) verbatim(ctx context.Context, m *messageQuery) (said []uint32,
 		}
 	}
 	return said, nil
+}
+
+// filesWithRarest are the files of a segment that have the rarest of the message's first words, all
+// files where none of these is in the postings wherever a text has it.
+func (sr *search) filesWithRarest(m *messageQuery, k, words int) iter.Seq[uint32] {
+	seg := sr.snap.segments[k]
+	docs, rarest := sr.docsOf(m, k), -1
+	for i, of := range docs[:words] {
+		if m.simple[i] && !stopWords[m.words[i]] && (rarest < 0 || of[0].n+of[1].n < docs[rarest][0].n+docs[rarest][1].n) {
+			rarest = i
+		}
+	}
+	return func(yield func(uint32) bool) {
+		if rarest < 0 {
+			for i := range seg.files {
+				if !yield(uint32(i)) {
+					return
+				}
+			}
+			return
+		}
+		var files []uint32
+		for _, l := range docs[rarest] {
+			for at := l.first(); at.next(); {
+				if f := seg.chunks[at.doc].file; len(files) == 0 || files[len(files)-1] != f {
+					files = append(files, f)
+				}
+			}
+		}
+		slices.Sort(files)
+		for _, f := range slices.Compact(files) {
+			if !yield(f) {
+				return
+			}
+		}
+	}
 }
 
 func countTrue(list []bool) (n int) {

@@ -409,6 +409,15 @@ func (sr *search) mayRun(m *messageQuery, chunk uint32, may func(has func(word i
 		return false
 	}
 	k, local := sr.snap.segmentOfChunk(chunk)
+	docs := sr.docsOf(m, k)
+	return may(func(i int) bool {
+		of := &docs[i]
+		return of[0].has(local) || of[1].has(local) || !m.simple[i]
+	})
+}
+
+// docsOf are the chunks of a segment that have each word, see messageQuery.docs.
+func (sr *search) docsOf(m *messageQuery, k int) [][2]list {
 	if m.docs[k] == nil {
 		text := &sr.snap.segments[k].text
 		m.docs[k] = make([][2]list, len(m.words))
@@ -417,10 +426,7 @@ func (sr *search) mayRun(m *messageQuery, chunk uint32, may func(has func(word i
 			m.docs[k][i] = [2]list{text.list(sr.an.Stem(w)), text.list(w)}
 		}
 	}
-	return may(func(i int) bool {
-		of := &m.docs[k][i]
-		return of[0].has(local) || of[1].has(local) || !m.simple[i]
-	})
+	return m.docs[k]
 }
 
 // isSimple: sets of trigrams know of no case but ASCII's, and the index cuts at digits, and

@@ -48,10 +48,11 @@ func (sc *scratch) candidateOf(s *Snapshot, f uint32) *candidate {
 	}
 	c := candidate{file: f, meta: s.file(f), literal: -1, node: -1}
 	c.class = c.meta.class
-	if s.isTwin(c.meta.path) {
+	node, ok := s.graph.node(c.meta.path)
+	if s.besideSource(c.meta.path) || ok && s.graph.twins.has(int(node)) {
 		c.class |= classTwin
 	}
-	if node, ok := s.graph.node(c.meta.path); ok {
+	if ok {
 		c.node = int32(node)
 		if s.graph.old.has(int(node)) {
 			c.class |= classCompat

@@ -291,14 +291,22 @@ func declaredIn(names map[string]bool, in *script) float64 {
 
 // isTwin answers whether a file is compiled from others.
 func (s *Snapshot) isTwin(p string) bool {
+	if s.besideSource(p) {
+		return true
+	}
+	node, ok := s.graph.node(p)
+	return ok && s.graph.twins.has(int(node))
+}
+
+// besideSource answers whether a file lies beside one that it is compiled from by their names.
+func (s *Snapshot) besideSource(p string) bool {
 	ext := path.Ext(p)
 	for _, from := range compiledFrom[ext] {
 		if _, ok := s.FileAt(strings.TrimSuffix(strings.TrimSuffix(p, ext), ".min") + from); ok {
 			return true
 		}
 	}
-	node, ok := s.graph.node(p)
-	return ok && s.graph.twins.has(int(node))
+	return false
 }
 
 // Compiled answers whether a file is compiled from others of the snapshot, so that type:code

@@ -56,8 +56,8 @@ func eachSource(t *testing.T, use func(language, text string, rng *rand.Rand)) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (d.Name() == "node_modules" || len(d.Name()) > 2 && d.Name()[0] == '.') {
-			return fs.SkipDir // of others
+		if d.IsDir() && (d.Name() == "node_modules" || d.Name() == "dist" || len(d.Name()) > 2 && d.Name()[0] == '.') {
+			return fs.SkipDir // of others, or built from sources that count by themselves
 		}
 		l := lang.OfExtension(filepath.Ext(path))
 		if !d.Type().IsRegular() || l == nil || middleLanguages[l.ID] == 0 {

@@ -14,7 +14,8 @@ endif
 # What `quarry version` says. A release is a tag v1.2.3.
 VERSION ?= $(patsubst v%,%,$(shell git describe --tags --exact-match --match 'v*' 2>/dev/null))
 STAMP   := quarry/cmd/internal/cli
-LDFLAGS  = -X $(STAMP).release=$(VERSION) -X $(STAMP).commit=$(shell git rev-parse --short=12 HEAD 2>/dev/null) -X $(STAMP).date=$(shell git show -s --format=%cs HEAD 2>/dev/null)
+LDFLAGS  = -X $(STAMP).release=$(VERSION) -X $(STAMP).commit=$(shell git rev-parse --short=12 HEAD 2>/dev/null) -X $(STAMP).date=$(shell git show -s --format=%cs HEAD 2>/dev/null) \
+	-X $(STAMP).changed=$(if $(shell git status --porcelain --untracked-files=no 2>/dev/null),yes)
 GOVULN  := golang.org/x/vuln/cmd/govulncheck@v1.1.4
 PKGS    ?= ./...
 # Where the checkouts of `make newcomer` are kept, some gigabyte.

@@ -116,6 +116,9 @@ type Start struct {
 	Apply   func(ctx context.Context, p agent.Proposal) error
 }
 
+// Version is that of the protocol.
+const Version = "3.18"
+
 // Server serves one client.
 type Server struct {
 	protocol.UnimplementedServer

@@ -188,6 +188,9 @@ func isRepositoryWithin(folder, path string) bool {
 	return false
 }
 
+// Versions are those of the protocol that are spoken, the newest first.
+func Versions() []string { return sdk.SupportedProtocolVersions() }
+
 // rootsWithin is how long the client has for saying its roots.
 const rootsWithin = 2 * time.Second
 

@@ -63,7 +63,7 @@ func jsonSchemas(t *testing.T) map[string]*jsonschema.Schema {
 	add("setup", schemaFor[setupListOutput](t), schemaFor[setupAnswer](t), schemaFor[setupModelAnswer](t))
 	add("stats", schemaFor[statsOutput](t), schemaFor[exportOutput](t), schemaFor[forgetOutput](t))
 	add("status", schemaFor[statusOutput](t))
-	add("version", schemaFor[cli.Build](t))
+	add("version", schemaFor[versionOutput](t))
 	return schemas
 }
 

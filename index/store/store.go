@@ -181,6 +181,17 @@ func probe(db *sql.DB) error {
 	return nil
 }
 
+// Engine is the version of SQLite in this binary, and whether it can do full-text search.
+func Engine() (version string, fullText bool, err error) {
+	db, err := sql.Open("sqlite3", ":memory:")
+	if err != nil {
+		return "", false, err
+	}
+	defer db.Close()
+	err = db.QueryRow("SELECT sqlite_version(), sqlite_compileoption_used('ENABLE_FTS5')").Scan(&version, &fullText)
+	return version, fullText, err
+}
+
 // escapePath makes a file name safe inside a SQLite URI.
 func escapePath(path string) string {
 	path = filepath.ToSlash(path)

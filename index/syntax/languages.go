@@ -112,6 +112,9 @@ var languages = map[string]*language{
 	"yaml":            {grammar: grammar(yaml.GetLanguage), queries: []string{"yaml"}},
 }
 
+// Languages is how many languages this binary reads by a grammar.
+func Languages() int { return len(languages) }
+
 // grammar is one whose scanner is like most.
 func grammar(of func() *sitter.Language) *treesitter.Grammar {
 	return treesitter.New(of, treesitter.Scanner{})

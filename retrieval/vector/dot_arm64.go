@@ -1,5 +1,8 @@
 package vector
 
+// By is how vectors are compared on this processor.
+func By() string { return "NEON" }
+
 // dot is the dot product of two vectors of one length, sixteen numbers at a time by NEON.
 func dot(a, b []float32) float32 {
 	b = b[:len(a)]

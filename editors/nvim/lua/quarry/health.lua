@@ -31,7 +31,7 @@ local function check_binary()
     health.error(('`%s version` failed: %s'):format(path, said), 'Build quarry again with `make build`.')
     return
   end
-  health.ok(('%s: %s'):format(path, vim.trim(result.stdout)))
+  health.ok(('%s: %s'):format(path, vim.split(vim.trim(result.stdout), '\n')[1]))
 end
 
 --- What the server says of the model and the folders now.

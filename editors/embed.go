@@ -12,3 +12,8 @@ var Neovim embed.FS
 //
 //go:embed emacs/quarry.el emacs/quarry-change.el emacs/quarry-ghost.el emacs/quarry-page.el
 var Emacs embed.FS
+
+// Zed is the source of the extension, below zed. Zed builds it.
+//
+//go:embed zed/Cargo.lock zed/Cargo.toml zed/LICENSE zed/extension.toml zed/src
+var Zed embed.FS

@@ -114,6 +114,7 @@ func (a *app) setup(args []string, opt setupOptions) error {
 // The states of a target that is there; another one says why it cannot be set up.
 const (
 	setUpAlready = "set up"
+	setUpOnce    = "to be renewed" // an older quarry, or one at another place, set it up
 	notSetUp     = "not set up"
 )
 
@@ -122,7 +123,7 @@ type setupState struct {
 	Name  string   `json:"name"`
 	Title string   `json:"title"`
 	Found string   `json:"found,omitempty"` // by which program or folder
-	State string   `json:"state"`           // "set up", "not set up", or why it cannot be
+	State string   `json:"state"`           // "set up", "to be renewed", "not set up", or why it cannot be
 	Gets  string   `json:"gets"`
 	Files []string `json:"files,omitempty"` // that would be changed
 }
@@ -143,13 +144,19 @@ func (r *setupRun) states() []setupState {
 			plan, err := t.Plan(r.Machine)
 			var changes []setup.Change
 			if err == nil {
-				changes, err = r.Changes(plan.Edits)
+				changes, err = r.Changes(t.Name, plan)
+			}
+			var before bool
+			if err == nil {
+				before, err = r.Recorded(t.Name)
 			}
 			switch {
 			case err != nil:
 				s.State = err.Error()
-			case len(changes) == 0:
+			case len(changes)+len(plan.Commands) == 0:
 				s.State = setUpAlready
+			case before:
+				s.State = setUpOnce
 			}
 			for _, c := range changes {
 				if !c.Own() {
@@ -174,15 +181,15 @@ func (r *setupRun) list() error {
 			name = look.style(cli.Bold, name)
 		}
 		state, why := s.State, ""
-		if s.Found != "" && state != setUpAlready && state != notSetUp {
+		if s.Found != "" && state != setUpAlready && state != setUpOnce && state != notSetUp {
 			state, why = "cannot be", state
 		}
-		fmt.Fprintf(r.Stdout, "%s %-12s %s\n", name, state, s.Title+": "+s.Gets)
+		fmt.Fprintf(r.Stdout, "%s %-13s %s\n", name, state, s.Title+": "+s.Gets)
 		if why != "" {
-			fmt.Fprintf(r.Stdout, "%22s %s\n", "", strings.ReplaceAll(why, "\n", fmt.Sprintf("\n%23s", "")))
+			fmt.Fprintf(r.Stdout, "%23s %s\n", "", strings.ReplaceAll(why, "\n", fmt.Sprintf("\n%24s", "")))
 		}
 		for _, file := range s.Files {
-			fmt.Fprintf(r.Stdout, "%22s would change %s\n", "", file)
+			fmt.Fprintf(r.Stdout, "%23s would change %s\n", "", file)
 		}
 	}
 	fmt.Fprintln(r.Stdout, "\n`quarry setup NAME` shows the change and asks before it writes; `quarry setup model` sets up models.")
@@ -210,7 +217,7 @@ func (r *setupRun) setUp() error {
 	if err != nil {
 		return err
 	}
-	changes, err := r.Changes(plan.Edits)
+	changes, err := r.Changes(r.target.Name, plan)
 	if err != nil {
 		return err
 	}
@@ -244,7 +251,7 @@ func (r *setupRun) tellAgent(answer *setupAnswer) error {
 	if r.target.Notes == "" || r.Repository == "" || r.yes && !r.notes {
 		return nil
 	}
-	changes, err := r.Changes([]setup.Edit{r.target.NotesEdit(r.Machine)})
+	changes, err := r.Changes(r.target.Name, r.target.NotesPlan(r.Machine))
 	if err != nil || len(changes) == 0 {
 		return err
 	}

@@ -28,6 +28,8 @@ type Change struct {
 	own    bool   // the file is quarry's alone
 	edited bool   // by somebody after setup wrote it
 	folder string // the uppermost that is to be made for it
+	left   []kept // of an earlier setup, which the change takes out
+	gone   bool   // an earlier setup wrote the file, and this one does not want it
 }
 
 // Diff is the change as a unified diff.

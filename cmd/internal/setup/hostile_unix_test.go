@@ -50,7 +50,7 @@ func TestHostileConfigurationFiles(t *testing.T) {
 				known, _ := Find(target)
 				plan, err := known.Plan(s.Machine)
 				if err == nil {
-					_, err = s.Changes(plan.Edits)
+					_, err = s.Changes(target, plan)
 				}
 				if err == nil || !strings.Contains(err.Error(), filepath.Base(path)) {
 					t.Errorf("%v", err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -19,6 +20,10 @@ type jsonEntry struct {
 	Key   []string
 	Value any // as encoding/json takes it
 }
+
+// mended is a program's name that goes only where the path of one stands that is not there
+// any more.
+type mended string
 
 // jsonObject is an object whose members keep their order.
 type jsonObject []jsonMember
@@ -69,12 +74,15 @@ func (list jsonEntries) put(text []byte) ([]byte, []kept, error) {
 		if len(rest) > 0 {
 			rest = append(slices.Clip(rest), nl...)
 		}
-		if empty := append(slices.Clip(rest), "{}"+nl...); validJSON(empty) {
+		if empty := append(slices.Clip(rest), "{}"+nl...); validJSON(empty) && slices.ContainsFunc(list, jsonEntry.adds) {
 			text = empty
 		}
 	}
 	var memory []kept
 	for _, e := range list.within(text) {
+		if !e.adds() && !e.dangles(text) {
+			continue
+		}
 		var k kept
 		var err error
 		if text, k, err = e.put(text); err != nil {
@@ -108,6 +116,32 @@ func (list jsonEntries) within(text []byte) jsonEntries {
 		out = append(out, members.within(text)...)
 	}
 	return out
+}
+
+// adds reports whether the entry goes into a text that has none.
+func (e jsonEntry) adds() bool {
+	_, only := e.Value.(mended)
+	return !only
+}
+
+// dangles reports whether text has the path of a program at the entry's key that is not there.
+func (e jsonEntry) dangles(text []byte) bool {
+	path, err := walkJSON(text, e.Key)
+	if err != nil || path.found == nil || path.found.Value.Kind() != '"' {
+		return false
+	}
+	program := path.found.Value.(hujson.Literal).String()
+	return filepath.IsAbs(program) && !isThere(program)
+}
+
+// unwanted are those of an earlier setup's entries that list has not.
+func (list jsonEntries) unwanted(of []kept) []kept {
+	return slices.DeleteFunc(slices.Clone(of), func(k kept) bool {
+		return slices.ContainsFunc(list, func(e jsonEntry) bool {
+			n := min(len(e.Key), len(k.Key))
+			return e.adds() && equalKeys(e.Key[:n], k.Key[:n])
+		})
+	})
 }
 
 func validJSON(text []byte) bool {

@@ -17,6 +17,7 @@ type Machine struct {
 	OS         string // as runtime.GOOS
 	Home       string
 	Executable string // quarry's
+	Started    string // how quarry was started, a name or a path; "" if nobody knows
 	Repository string // the folder whose agents are to know of quarry; "" for none
 	Getenv     func(string) string
 	LookPath   func(string) (string, error)
@@ -34,16 +35,33 @@ func ThisMachine() (Machine, error) {
 		return Machine{}, err
 	}
 	return Machine{
-		OS: runtime.GOOS, Home: home, Executable: executable, Getenv: os.Getenv, LookPath: exec.LookPath,
+		OS: runtime.GOOS, Home: home, Executable: executable, Started: os.Args[0], Getenv: os.Getenv, LookPath: exec.LookPath,
 		Output: func(program string, args ...string) ([]byte, error) { return exec.Command(program, args...).Output() },
 	}, nil
 }
 
-// quarry is the command that starts quarry: its name where the PATH leads to this very
-// program, so that an update is taken up, else its path.
+// quarry is the command that starts quarry, in words that stay true when quarry is updated.
+// That is its name where the PATH leads to this very program. Else it is the name or the path
+// that the user started it by: a link stays where it is, while the folder that it leads to
+// often has a version in its name and goes with it. Only then is it where the program is.
 func (m Machine) quarry() string {
-	if found, err := m.LookPath("quarry"); err == nil && sameFile(found, m.Executable) {
-		return "quarry"
+	started := m.Started
+	if started != "" && filepath.Base(started) != started {
+		var err error
+		if started, err = filepath.Abs(started); err != nil {
+			started = ""
+		}
+	}
+	for _, name := range []string{"quarry", started} {
+		if filepath.IsAbs(name) && sameFile(name, m.Executable) {
+			return name
+		}
+		if name == "" || filepath.IsAbs(name) {
+			continue
+		}
+		if found, err := m.LookPath(name); err == nil && sameFile(found, m.Executable) {
+			return name
+		}
 	}
 	return m.Executable
 }
@@ -104,6 +122,14 @@ func (m Machine) env(name string, fallback ...string) string {
 // configHome is the folder of configuration by the XDG rules, which many programs follow
 // on every system.
 func (m Machine) configHome() string { return m.env("XDG_CONFIG_HOME", ".config") }
+
+// dataHome is the folder of data by the same rules, and Windows' own there.
+func (m Machine) dataHome() string {
+	if m.OS == "windows" && m.Getenv("XDG_DATA_HOME") == "" {
+		return m.localAppData()
+	}
+	return m.env("XDG_DATA_HOME", ".local", "share")
+}
 
 func (m Machine) roamingAppData() string { return m.env("APPDATA", "AppData", "Roaming") }
 func (m Machine) localAppData() string   { return m.env("LOCALAPPDATA", "AppData", "Local") }

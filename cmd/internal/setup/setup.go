@@ -39,6 +39,10 @@ type Plan struct {
 	Commands []Command
 	// Next is what remains for the user.
 	Next []string
+
+	// own are folders that are quarry's alone: what an earlier setup wrote there and this one
+	// does not want goes.
+	own []string
 }
 
 // Command sets up what no file of configuration can; Undo is a command too.
@@ -47,10 +51,17 @@ type Command struct {
 }
 
 // Changes are what the plan of a target would do to files now, without those that have
-// their part already.
-func (s *Setup) Changes(edits []Edit) ([]Change, error) {
+// their part already. What an earlier setup left in the same places, under another path of
+// quarry for instance, and this plan does not want, is taken out.
+func (s *Setup) Changes(target string, plan Plan) ([]Change, error) {
+	r, err := readRecord(s.StateDir)
+	if err != nil {
+		return nil, err
+	}
 	var changes []Change
-	for _, e := range edits {
+	wanted := map[string]bool{}
+	for _, e := range plan.Edits {
+		wanted[e.Path] = true
 		c, err := read(e.Path)
 		if err != nil {
 			return nil, err
@@ -61,7 +72,16 @@ func (s *Setup) Changes(edits []Edit) ([]Change, error) {
 		}
 		_, c.own = e.part.(whole)
 		c.part = e.part
-		c.After, c.memory, err = e.part.put(c.Before)
+		text := c.Before
+		if list, ok := e.part.(jsonEntries); ok && text != nil {
+			if i := r.index(target, e.Path); i >= 0 {
+				c.left = list.unwanted(r.Files[i].Kept)
+			}
+			if text, err = takeJSON(text, c.left); err != nil {
+				return nil, fmt.Errorf("%s is left as it is: %w", e.Path, err)
+			}
+		}
+		c.After, c.memory, err = e.part.put(text)
 		if err != nil {
 			return nil, fmt.Errorf("%s is left as it is: %w", e.Path, err)
 		}
@@ -72,22 +92,52 @@ func (s *Setup) Changes(edits []Edit) ([]Change, error) {
 			changes = append(changes, c)
 		}
 	}
+	for _, f := range r.Files {
+		if f.Target != target || wanted[f.Path] || !slices.ContainsFunc(plan.own, func(folder string) bool { return within(f.Path, folder) }) {
+			continue
+		}
+		c, err := f.undone()
+		if err != nil {
+			return nil, err
+		}
+		if c.gone = true; !c.same() {
+			changes = append(changes, c)
+		}
+	}
 	return changes, nil
+}
+
+// Recorded reports whether setup has written something for a target before.
+func (s *Setup) Recorded(target string) (bool, error) {
+	r, err := readRecord(s.StateDir)
+	if err != nil {
+		return false, err
+	}
+	return len(r.Commands[target]) > 0 || slices.ContainsFunc(r.Files, func(f recorded) bool { return f.Target == target }), nil
 }
 
 // Do writes changes and answers where the texts from before are kept. The record comes
 // before each file, so that nothing is written that could not be taken back.
 func (s *Setup) Do(target string, changes []Change) (backups []string, err error) {
-	r, err := readRecord(s.StateDir)
-	if err != nil {
-		return nil, err
-	}
+	var old, changed []Change
 	for _, c := range changes { // all of them or none, as far as can be known before
 		if err := c.stands(); err != nil {
 			return nil, err
 		}
+		if c.gone {
+			old = append(old, c)
+		} else {
+			changed = append(changed, c)
+		}
 	}
-	for _, c := range changes {
+	if backups, err = s.Undo(target, old); err != nil {
+		return backups, err
+	}
+	r, err := readRecord(s.StateDir)
+	if err != nil {
+		return backups, err
+	}
+	for _, c := range changed {
 		i := r.index(target, c.Path)
 		backup := ""
 		if c.Before != nil {
@@ -114,7 +164,7 @@ func (s *Setup) Do(target string, changes []Change) (backups []string, err error
 			if !again {
 				now.Sum = ""
 			}
-			now.Kept = first.Kept
+			now.Kept = slices.DeleteFunc(slices.Clone(first.Kept), func(k kept) bool { return keyIndex(c.left, k.Key) >= 0 })
 			for _, k := range c.memory {
 				if keyIndex(first.Kept, k.Key) < 0 {
 					now.Kept = append(now.Kept, k)
@@ -149,6 +199,9 @@ func (s *Setup) Run(target string, c Command, run func() error) error {
 		r.Commands = map[string][][]string{}
 	}
 	before := r.Commands[target]
+	if slices.ContainsFunc(before, func(undo []string) bool { return slices.Equal(undo, c.Undo) }) {
+		return run() // it is taken back once
+	}
 	r.Commands[target] = append(slices.Clip(before), c.Undo)
 	if err := r.write(); err != nil {
 		return fmt.Errorf("it is not run, since it could not be taken back: %w", err)
@@ -185,39 +238,48 @@ func (s *Setup) Undone(target string) (changes []Change, commands []Command, err
 		if f.Target != target {
 			continue
 		}
-		c, err := read(f.Path)
+		c, err := f.undone()
 		if err != nil {
 			return nil, nil, err
-		}
-		c.own, c.folder = f.Format == "whole", f.Folder
-		if c.was = c.mode; f.Mode != 0 && c.mode == f.Mode&^0o077 { // nobody else has changed it
-			c.mode = f.Mode
-		}
-		untouched, restored := f.Sum == sum(c.Before), false
-		if untouched && f.Backup != "" {
-			c.After, err = os.ReadFile(f.Backup)
-			if restored = err == nil; !restored && !errors.Is(err, os.ErrNotExist) {
-				return nil, nil, fmt.Errorf("read what was there before: %w", err)
-			}
-		}
-		switch {
-		case c.Before == nil: // somebody removed it
-		case restored:
-		case untouched && f.Backup == "":
-			c.After = nil
-		default: // edited since, or the text from before was tidied away
-			take, ok := takers[f.Format]
-			if !ok {
-				return nil, nil, fmt.Errorf("%s was written by another version of quarry (format %q); undo it with that one", f.Path, f.Format)
-			}
-			if c.After, err = take(c.Before, f.Kept); err != nil {
-				return nil, nil, fmt.Errorf("%s is left as it is: %w", f.Path, err)
-			}
-			c.edited = !untouched
 		}
 		changes = append(changes, c)
 	}
 	return changes, commands, nil
+}
+
+// undone is what taking the part out of its file would do to it.
+func (f recorded) undone() (Change, error) {
+	c, err := read(f.Path)
+	if err != nil {
+		return c, err
+	}
+	c.own, c.folder = f.Format == "whole", f.Folder
+	if c.was = c.mode; f.Mode != 0 && c.mode == f.Mode&^0o077 { // nobody else has changed it
+		c.mode = f.Mode
+	}
+	untouched, restored := f.Sum == sum(c.Before), false
+	if untouched && f.Backup != "" {
+		c.After, err = os.ReadFile(f.Backup)
+		if restored = err == nil; !restored && !errors.Is(err, os.ErrNotExist) {
+			return c, fmt.Errorf("read what was there before: %w", err)
+		}
+	}
+	switch {
+	case c.Before == nil: // somebody removed it
+	case restored:
+	case untouched && f.Backup == "":
+		c.After = nil
+	default: // edited since, or the text from before was tidied away
+		take, ok := takers[f.Format]
+		if !ok {
+			return c, fmt.Errorf("%s was written by another version of quarry (format %q); undo it with that one", f.Path, f.Format)
+		}
+		if c.After, err = take(c.Before, f.Kept); err != nil {
+			return c, fmt.Errorf("%s is left as it is: %w", f.Path, err)
+		}
+		c.edited = !untouched
+	}
+	return c, nil
 }
 
 // Undo makes changes of Undone and answers where it kept what somebody had written into

@@ -68,7 +68,7 @@ func changes(t *testing.T, s *Setup, target string) []Change {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := s.Changes(plan.Edits)
+	list, err := s.Changes(target, plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +295,7 @@ func TestLinkStaysALink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Changes(plan.Edits); err == nil || !strings.Contains(err.Error(), "which is not there") {
+	if _, err := s.Changes("crush", plan); err == nil || !strings.Contains(err.Error(), "which is not there") {
 		t.Errorf("a link to nothing: %v", err)
 	}
 }
@@ -394,7 +394,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Changes(plan.Edits); err == nil || !strings.Contains(err.Error(), path+" is left as it is: it is not JSON: line 2") {
+	if _, err := s.Changes("crush", plan); err == nil || !strings.Contains(err.Error(), path+" is left as it is: it is not JSON: line 2") {
 		t.Errorf("a broken file: %v", err)
 	}
 	if got := text(t, path); got != "{ \"mcp\": \n" {
@@ -510,7 +510,7 @@ func TestNotes(t *testing.T) {
 	path := filepath.Join(s.Repository, "AGENTS.md")
 	write(t, path, "# Rules\n\nBe kind.", 0o644)
 	target, _ := Find("codex")
-	list, err := s.Changes([]Edit{target.NotesEdit(s.Machine)})
+	list, err := s.Changes("codex", target.NotesPlan(s.Machine))
 	if err != nil || len(list) != 1 {
 		t.Fatal(list, err)
 	}
@@ -542,7 +542,7 @@ func TestNotesOfAHostileRepository(t *testing.T) {
 		if err := os.Symlink(link, notes); err != nil {
 			t.Skipf("this system makes no links: %v", err)
 		}
-		list, err := s.Changes([]Edit{target.NotesEdit(s.Machine)})
+		list, err := s.Changes("codex", target.NotesPlan(s.Machine))
 		if err == nil {
 			_, err = s.Do("codex", list)
 		}
@@ -569,7 +569,7 @@ func TestNotesOfAHostileRepository(t *testing.T) {
 	if err := os.Truncate(notes, 200<<30); err != nil {
 		t.Skipf("this file system keeps no sparse files: %v", err)
 	}
-	if _, err := s.Changes([]Edit{target.NotesEdit(s.Machine)}); err == nil || !strings.Contains(err.Error(), "it is left as it is") {
+	if _, err := s.Changes("codex", target.NotesPlan(s.Machine)); err == nil || !strings.Contains(err.Error(), "it is left as it is") {
 		t.Errorf("a file without end: %v", err)
 	}
 }

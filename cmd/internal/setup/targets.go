@@ -64,9 +64,9 @@ func (t Target) Found(m Machine) (by string, ok bool) {
 // Plan is what setting up t means on a machine.
 func (t Target) Plan(m Machine) (Plan, error) { return t.plan(m) }
 
-// NotesEdit is the paragraph for the agent in the repository.
-func (t Target) NotesEdit(m Machine) Edit {
-	return Edit{Path: filepath.Join(m.Repository, t.Notes), part: block{markdownBlock, notes}}
+// NotesPlan is the paragraph for the agent in the repository.
+func (t Target) NotesPlan(m Machine) Plan {
+	return Plan{Edits: []Edit{{Path: filepath.Join(m.Repository, t.Notes), part: block{markdownBlock, notes}}}}
 }
 
 // notes is what an agent is told about quarry.
@@ -126,7 +126,7 @@ func nvim(m Machine) (Plan, error) {
 		Next:  []string{"open a file: ghost text comes while you type, Tab accepts it; `:checkhealth quarry` tells how all is"},
 	}
 	files, err := copied(editors.Neovim, "nvim", folder)
-	plan.Edits = append(plan.Edits, files...)
+	plan.Edits, plan.own = append(plan.Edits, files...), []string{folder}
 	return plan, err
 }
 
@@ -257,8 +257,11 @@ func vscodeUser(m Machine) string {
 	return firstThere(folders...)
 }
 
-// vscodes are the programs that are VS Code, with the names of their folders.
-var vscodes = []struct{ program, folder string }{{"code", "Code"}, {"code-insiders", "Code - Insiders"}, {"codium", "VSCodium"}}
+// vscodes are the programs that are VS Code, with the names of their folders: that of settings
+// and, in the home folder, that of extensions.
+var vscodes = []struct{ program, folder, extensions string }{
+	{"code", "Code", ".vscode"}, {"code-insiders", "Code - Insiders", ".vscode-insiders"}, {"codium", "VSCodium", ".vscode-oss"},
+}
 
 func vscode(m Machine) (Plan, error) {
 	user, command := vscodeUser(m), m.quarry()
@@ -266,43 +269,13 @@ func vscode(m Machine) (Plan, error) {
 		[]string{"servers", "quarry"},
 		jsonObject{{"type", "stdio"}, {"command", command}, {"args", []string{"mcp", "--workspace", "${workspaceFolder}"}}},
 	}}}}}
-	if command != "quarry" {
-		plan.Edits = append(plan.Edits, Edit{Path: filepath.Join(user, "settings.json"), part: jsonEntries{{[]string{"quarry.path"}, command}}})
+	path := jsonEntries{{[]string{"quarry.path"}, command}}
+	if command == "quarry" { // as without the entry
+		path[0].Value = mended(command)
 	}
-	program, extension := m.find("code", "code-insiders", "codium"), m.extension()
-	switch {
-	case extension == "":
-		plan.Next = append(plan.Next, "the extension is not beside this program; in quarry's repository, `make vscode` makes it and `code --install-extension editors/vscode/dist/quarry.vsix` installs it")
-	case program == "":
-		plan.Next = append(plan.Next, "VS Code's command `code` is not on the PATH; install the extension "+extension+" by \"Extensions: Install from VSIX...\"")
-	default:
-		if out, err := m.Output(program, "--list-extensions"); err != nil || !slices.Contains(strings.Fields(string(out)), "quarry.quarry") {
-			plan.Commands = append(plan.Commands, Command{
-				Do:   []string{program, "--install-extension", extension},
-				Undo: []string{program, "--uninstall-extension", "quarry.quarry"},
-			})
-		}
-	}
+	plan.Edits = append(plan.Edits, Edit{Path: filepath.Join(user, "settings.json"), part: path})
+	m.planExtension(&plan)
 	return plan, nil
-}
-
-// extension is VS Code's, where an archive has it beside the program, a package in share/
-// and a clone where it was built; "" if it is not there.
-func (m Machine) extension() string {
-	dir := filepath.Dir(m.Executable)
-	if real, err := filepath.EvalSymlinks(m.Executable); err == nil {
-		dir = filepath.Dir(real)
-	}
-	path := firstThere(
-		filepath.Join(dir, "quarry.vsix"),
-		filepath.Join(dir, "editors", "vscode", "quarry.vsix"),
-		filepath.Join(dir, "..", "share", "quarry", "quarry.vsix"),
-		filepath.Join(dir, "..", "editors", "vscode", "dist", "quarry.vsix"),
-	)
-	if !isThere(path) {
-		return ""
-	}
-	return path
 }
 
 // emacsFolder is user-emacs-directory, by the rules of startup.el.
@@ -335,12 +308,14 @@ func emacs(m Machine) (Plan, error) {
 	if config := filepath.Join(doom, "config.el"); isThere(config) {
 		init = config
 	}
-	edits, err := copied(editors.Emacs, "emacs", filepath.Join(folder, "quarry"))
+	own := filepath.Join(folder, "quarry")
+	edits, err := copied(editors.Emacs, "emacs", own)
 	if err != nil {
 		return Plan{}, err
 	}
 	return Plan{
 		Edits: append(edits, Edit{Path: init, part: block{lispBlock, emacsLines(m, folder)}}),
+		own:   []string{own},
 		Next: []string{
 			"restart Emacs; with lsp-mode (from MELPA) ghost text comes when you pause, and TAB accepts it",
 			"C-c q e explains a diagnostic, C-c q f fixes it, C-c q a applies the change, C-c q q asks",
@@ -443,13 +418,18 @@ func zed(m Machine) (Plan, error) {
 	}
 	if command != "quarry" {
 		entries = append(entries, jsonEntry{[]string{"lsp", "quarry", "binary"}, jsonObject{{"path", command}, {"arguments", []string{"lsp"}}}})
+	} else {
+		entries = append(entries, jsonEntry{[]string{"lsp", "quarry", "binary", "path"}, mended(command)})
 	}
 	plan.Edits = append(plan.Edits, Edit{Path: filepath.Join(zedConfig(m), "settings.json"), part: entries})
+	folder := filepath.Join(m.dataHome(), "quarry", "zed")
+	files, err := copied(editors.Zed, "zed", folder)
+	plan.Edits, plan.own = append(plan.Edits, files...), []string{folder}
 	plan.Next = []string{
-		"in Zed, run `zed: install dev extension` and choose the folder editors/zed of quarry's repository: it starts quarry",
+		"in Zed, run `zed: install dev extension` and choose the folder " + folder + ": it starts quarry. Zed builds it, which needs Rust by rustup; after an update of quarry, press Rebuild on its page",
 		"when Zed asks for the provider's API key, give it http.token of " + settings.UserFilePath(),
 	}
-	return plan, nil
+	return plan, err
 }
 
 func claudeFolder(m Machine) string { return m.env("CLAUDE_CONFIG_DIR", ".claude") }

@@ -42,10 +42,10 @@ var (
 	limitIdle = limit{4 << 20, 2048, time.Second}
 )
 
-func (x *Index) batchLimit() limit {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if len(x.buffers) == 0 {
+func (c *coordinator) batchLimit() limit {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.buffers) == 0 {
 		return limitIdle
 	}
 	return limitOpen
@@ -86,7 +86,7 @@ func (c *coordinator) beginScan(ctx context.Context) {
 	}
 	clear(c.fresh)
 	c.read, c.shown, c.began = Progress{}, time.Time{}, c.cfg.Clock.Now()
-	s := c.startScan(ctx, dir, dir == "" && len(c.outdated) > 0)
+	s := startScan(ctx, c.Index, dir, dir == "" && len(c.outdated) > 0)
 	c.preferOpen(s)
 	c.scan = s
 	c.mu.Lock()
@@ -204,7 +204,7 @@ func (c *coordinator) apply(b changes) error {
 	}
 	if b.Private = b.private && len(b.Remove) > 0; b.Private {
 		c.excludedLeaves(context.Background()) // noted before: the process may end in between
-		defer c.forgetKept()                   // behind the commit, which keeps others from being put there
+		defer c.Kept().forget()                // behind the commit, which keeps others from being put there
 	}
 	c.written = true
 	err := c.Store().Apply(b.Batch)
@@ -331,7 +331,7 @@ func (c *coordinator) endWhole(ctx context.Context, s *scan) error {
 	c.outdated = nil
 	if old {
 		err := c.Store().ForgetBefore()
-		if c.forgetKept(); err != nil {
+		if c.Kept().forget(); err != nil {
 			return err
 		}
 	}

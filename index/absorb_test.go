@@ -72,7 +72,7 @@ func TestAScanDoesNotUndoWhatIsNewer(t *testing.T) {
 			x.stopped.Wait()
 			c := &coordinator{Index: x, fresh: map[string]found{}}
 			write(t, dir, test.scanned)
-			c.scan = x.startScan(t.Context(), "", false)
+			c.scan = startScan(t.Context(), x, "", false)
 			for r := range c.scan.results {
 				c.add(t.Context(), r)
 			}

@@ -119,16 +119,16 @@ func (c *coordinator) takeOver(ctx context.Context) bool {
 	case <-c.cfg.Clock.At(c.cfg.Clock.Now().Add(pause)):
 	case <-over:
 		pause = 0
-	case <-c.writerWrote:
+	case <-c.reading.wrote:
 		pause, c.seen = 0, sight{} // whatever the files' times say
 	}
-	won, err := c.becomeOwner()
+	won, err := c.state.becomeOwner()
 	switch {
 	case err != nil: // as at a start; else nobody would keep the index current
 		if errors.Is(err, fs.ErrNotExist) {
 			err = errRemoved // the folder of the lock
 		}
-		if err := c.startInMemory(err); err != nil {
+		if err := c.state.startInMemory(err); err != nil {
 			c.fail(err)
 			return false
 		}
@@ -185,7 +185,7 @@ func (c *coordinator) step(ctx context.Context) time.Time {
 	}
 	if damaged != nil || rebuild {
 		c.endScan(ctx, true)
-		if err := c.replace(damaged); err != nil {
+		if err := c.state.replace(damaged); err != nil {
 			c.fail(err)
 		}
 	}
@@ -235,7 +235,7 @@ func (c *coordinator) patience(ctx context.Context, now, next time.Time) time.Ti
 	}
 	if c.scan == nil && next.IsZero() {
 		if c.unlisted != nil {
-			c.keepListing(ctx, c.unlisted)
+			c.unlisted.keepListing(ctx)
 			c.unlisted = nil
 		}
 		c.settle()
@@ -324,7 +324,7 @@ func (c *coordinator) settleErr(ctx context.Context, err error) {
 	case err == nil || ctx.Err() != nil:
 	case (errors.Is(err, store.ErrFull) || errors.Is(err, errRemoved)) && !c.Store().InMemory():
 		c.endScan(ctx, true)
-		if err := c.moveToMemory(err); err != nil {
+		if err := c.state.moveToMemory(err); err != nil {
 			c.fail(err)
 		}
 	case errors.Is(err, store.ErrCorrupt):

@@ -59,13 +59,13 @@ func (x *Index) Coverage(ctx context.Context, since time.Time) (Coverage, error)
 		return c, err
 	}
 	c.Current = c.Whole
-	if c.Unserved, err = x.unserved(ctx, c.Whole); err != nil || c.Unserved != nil || !c.Whole || since.IsZero() {
+	if c.Unserved, err = x.reading.unserved(ctx, c.Whole); err != nil || c.Unserved != nil || !c.Whole || since.IsZero() {
 		return c, err
 	}
-	stale, err := x.compare(ctx, true)
+	stale, err := x.reading.compare(ctx, true)
 	// Where comparing takes too long nobody knows, and the writer is asked.
 	if c.Current = stale != nil && *stale == (Difference{}); !c.Current && err == nil {
-		c.Current, err = x.answered(ctx, since)
+		c.Current, err = x.reading.answered(ctx, since)
 	}
 	return c, err
 }
@@ -82,7 +82,7 @@ func confirmed(ctx context.Context, x *Index, since time.Time) (bool, error) {
 		return true, nil
 	}
 	began := time.Now()
-	stale, err := x.compare(ctx, true)
+	stale, err := x.reading.compare(ctx, true)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // the root is away, and nothing is there
 	case err != nil:
@@ -219,7 +219,8 @@ func (x *Index) noteLookedAt() {
 // looked at yet, as where both have just begun: it compares the folder with the index, and where
 // that differs, or takes too long, waits until the writer has looked. The next look is when
 // ten times what one took has passed.
-func (x *Index) lookBeside(ctx context.Context) {
+func (r *reading) lookBeside(ctx context.Context) {
+	x := r.x
 	if x.cfg.Brief {
 		return // it compares for each answer
 	}
@@ -228,14 +229,14 @@ func (x *Index) lookBeside(ctx context.Context) {
 	for !x.isOwner() { // else its scan looks
 		saved := x.saved.next()
 		if now := time.Now(); !now.Before(due) {
-			stale, err := x.compare(ctx, true)
+			stale, err := r.compare(ctx, true)
 			if err == nil && stale != nil && *stale == (Difference{}) {
 				x.noteLookedAt()
 				return
 			}
 			due = time.Now().Add(max(ownerPoll, 10*time.Since(now)))
 		}
-		if done, err := x.answered(ctx, since); err == nil && done {
+		if done, err := r.answered(ctx, since); err == nil && done {
 			x.noteLookedAt()
 			return
 		}
@@ -304,7 +305,7 @@ func (c *coordinator) noteLooked(s *scan) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asOf, c.cut = s.began, false
-	delete(c.troubles, stoppedShort)
+	c.troubles.end(stoppedShort)
 }
 
 // noteCut tells Coverage that a scan did not end.
@@ -313,6 +314,6 @@ func (c *coordinator) noteCut() {
 	defer c.mu.Unlock()
 	c.cut = true
 	if c.short == nil { // else that is told
-		c.troubles[stoppedShort] = "Indexing of " + c.root.Dir() + " was stopped before its end, so answers miss files. Rebuild the index, or restart quarry."
+		c.troubles.note(stoppedShort, "Indexing of "+c.root.Dir()+" was stopped before its end, so answers miss files. Rebuild the index, or restart quarry.")
 	}
 }

@@ -170,7 +170,7 @@ func TestBehindUntilTheLastFileIsIndexed(t *testing.T) {
 	if err := writer.state.unlock(); err != nil { // as if it had been killed
 		t.Fatal(err)
 	}
-	if won, err := reader.becomeOwner(); err != nil || !won {
+	if won, err := reader.state.becomeOwner(); err != nil || !won {
 		t.Fatal(won, err)
 	}
 	if lag := lagOf(t, reader); !lag.Behind {
@@ -211,9 +211,9 @@ func TestSlowReaderDoesNotTrustItself(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reader.compared.mu.Lock()
-		defer reader.compared.mu.Unlock()
-		reader.compared.of, reader.compared.stale, reader.compared.until = of, nil, time.Now().Add(time.Hour)
+		reader.reading.mu.Lock()
+		defer reader.reading.mu.Unlock()
+		reader.reading.of, reader.reading.stale, reader.reading.until = of, nil, time.Now().Add(time.Hour)
 		return of
 	}
 	// It may have the writer's word at once, but not without it.
@@ -281,7 +281,7 @@ func TestReaderLooksBesideAWriterThatHasNot(t *testing.T) {
 	if err := writer.state.unlock(); err != nil { // as if it had been killed
 		t.Fatal(err)
 	}
-	if won, err := reader.becomeOwner(); err != nil || !won || !lagOf(t, reader).Unlooked {
+	if won, err := reader.state.becomeOwner(); err != nil || !won || !lagOf(t, reader).Unlooked {
 		t.Errorf("the process that writes now has looked at nothing, and says %+v, %v", lagOf(t, reader), err)
 	}
 }

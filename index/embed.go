@@ -104,53 +104,68 @@ type EmbeddingStatus struct {
 // the chunks, or none is embedded yet.
 var ErrNoVectors = errors.New("no chunk is embedded")
 
+// Embedding makes and serves the vectors of the chunks.
+func (x *Index) Embedding() *Embedding { return x.embedding }
+
 // SetEmbedders says who is to embed the chunks; before the first call nobody does.
 // It returns at once. What the one before had under way is broken off, and it is not
 // asked any more once Embedders of the new one were.
-func (x *Index) SetEmbedders(e Embedders) { x.embedding.configure(e) }
+func (e *Embedding) SetEmbedders(of Embedders) {
+	e.mu.Lock()
+	e.of, e.stopped = of, false
+	e.interrupt()
+	e.mu.Unlock()
+	e.look()
+}
 
-// CancelEmbedding stops the embedding of chunks until SetEmbedders is called again.
+// Cancel stops the embedding of chunks until SetEmbedders is called again.
 // What was embedded stays.
-func (x *Index) CancelEmbedding() { x.embedding.stop() }
+func (e *Embedding) Cancel() {
+	e.mu.Lock()
+	e.stopped = true
+	e.interrupt()
+	e.mu.Unlock()
+	e.look()
+}
 
 // Vectors answers the vectors to search, nil if there are none; the caller releases
 // the Set soon. A chunk's vector is found by its Hash. Not every chunk needs to have
 // one: new texts get theirs in the background.
-func (x *Index) Vectors() *vectors.Set { return x.embedding.current.Acquire() }
+func (e *Embedding) Vectors() *vectors.Set { return e.current.Acquire() }
 
 // VectorsChanged is closed when Vectors would answer another Set. Ask for it before
 // that.
-func (x *Index) VectorsChanged() <-chan struct{} { return x.embedding.current.Changed() }
+func (e *Embedding) VectorsChanged() <-chan struct{} { return e.current.Changed() }
 
 // VectorsDamaged says that some of set, which Vectors answered, could not be read or
 // was overwritten. Its file is opened anew in the background: what is sound of it serves on, and the rest is
 // embedded again.
-func (x *Index) VectorsDamaged(set *vectors.Set, err error) { x.embedding.reopen(set.Epoch, err) }
+func (e *Embedding) VectorsDamaged(set *vectors.Set, err error) { e.reopen(set.Epoch, err) }
 
 // EmbedQuery answers the vector of a text to compare with those of set, which
 // Vectors answered: by the model that made them, s.Dim long, of length 1. It fails
 // with ErrNoVectors if that model cannot be asked.
-func (x *Index) EmbedQuery(ctx context.Context, set *vectors.Set, input embedtext.InputType, text string) ([]float32, error) {
+func (e *Embedding) EmbedQuery(ctx context.Context, set *vectors.Set, input embedtext.InputType, text string) ([]float32, error) {
 	name, version := splitModel(set.Model)
-	of := x.embedding.configured()
+	of := e.configured()
 	if of.Of == nil {
 		return nil, ErrNoVectors
 	}
-	e, prefixes := of.Of(name), of.prefixesOf(name)
-	now, err := versionOf(ctx, e, prefixes)
+	model, prefixes := of.Of(name), of.prefixesOf(name)
+	now, err := versionOf(ctx, model, prefixes)
 	if err != nil {
 		return nil, fmt.Errorf("embed the query: %w", err)
 	}
 	if now != version {
-		x.embedding.look() // another model took the name; its vectors are to serve
+		e.look() // another model took the name; its vectors are to serve
 		return nil, fmt.Errorf("%w by %s as it is now", ErrNoVectors, name)
 	}
-	v, err := e.EmbedQuery(ctx, prefixes.Begin(input, mask.Text(text)))
+	v, err := model.EmbedQuery(ctx, prefixes.Begin(input, mask.Text(text)))
 	if err != nil {
 		return nil, fmt.Errorf("embed the query: %w", err)
 	}
 	if len(v) != set.Dim {
-		x.embedding.look()
+		e.look()
 		return nil, fmt.Errorf("%w with the %d dimensions that %s has now", ErrNoVectors, len(v), name)
 	}
 	return v, nil
@@ -168,10 +183,6 @@ func versionOf(ctx context.Context, e Embedder, p embedtext.Prefixes) (string, e
 	return version, err
 }
 
-// SettleVectors returns when every text that was in the index at the call has been
-// given to the model, or with what hinders that. Call Settle first.
-func (x *Index) SettleVectors(ctx context.Context) error { return x.embedding.settle(ctx) }
-
 const (
 	// retryFirst is the pause after a failure; it doubles up to retryLongest.
 	retryFirst   = time.Second
@@ -179,7 +190,7 @@ const (
 )
 
 // status adds what a running embedding knows to what was read.
-func (e *embedding) status(st *EmbeddingStatus) {
+func (e *Embedding) status(st *EmbeddingStatus) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	st.State = e.state

@@ -17,7 +17,7 @@ func TestModelChangeWithoutDowntime(t *testing.T) {
 	models := newFakeModels("old", "new")
 	models.dims["new"] = 24
 	x := start(t, Config{Dir: dir})
-	x.SetEmbedders(models.use("old"))
+	x.embedding.SetEmbedders(models.use("old"))
 	settleVectors(t, x)
 	checkComplete(t, x, "old@1+1", 16)
 	all := models.embedded()
@@ -37,13 +37,13 @@ func TestModelChangeWithoutDowntime(t *testing.T) {
 			return nil
 		}
 	})
-	x.SetEmbedders(models.use("new"))
+	x.embedding.SetEmbedders(models.use("new"))
 	<-reached
 	if has := checkVectors(t, x, "old@1+1", 16); has != all {
 		t.Errorf("%d of %d vectors serve during the change", has, all)
 	}
-	set := x.Vectors()
-	v, err := x.EmbedQuery(t.Context(), set, embedtext.Query, "a question")
+	set := x.embedding.Vectors()
+	v, err := x.embedding.EmbedQuery(t.Context(), set, embedtext.Query, "a question")
 	if err != nil || !slices.Equal(v, models.vector("old", "a question")) {
 		t.Errorf("the query during the change: %v, %v", v, err)
 	}
@@ -63,9 +63,9 @@ func TestModelChangeWithoutDowntime(t *testing.T) {
 	}
 
 	// And back, broken off in the middle by a third model.
-	x.SetEmbedders(models.use("old"))
+	x.embedding.SetEmbedders(models.use("old"))
 	models.set(func() { models.versions["third"], models.dims["third"] = "1", 8 })
-	x.SetEmbedders(models.use("third"))
+	x.embedding.SetEmbedders(models.use("third"))
 	settleVectors(t, x)
 	checkComplete(t, x, "third@1+1", 8)
 }
@@ -83,11 +83,11 @@ func TestModelThatIsGoneDoesNotServe(t *testing.T) {
 			write(t, dir, project)
 			models := newFakeModels("m", "other")
 			x := start(t, Config{Dir: dir})
-			x.SetEmbedders(models.use("m"))
+			x.embedding.SetEmbedders(models.use("m"))
 			settleVectors(t, x)
 			use := ""
 			models.set(func() { use = change(models) })
-			x.SetEmbedders(models.use(use))
+			x.embedding.SetEmbedders(models.use(use))
 			write(t, dir, map[string]string{"late.go": "package m\n\nfunc late() {}\n"})
 			x.Rescan()
 			settleVectors(t, x)
@@ -103,11 +103,11 @@ func TestDimensionThatChanges(t *testing.T) {
 	write(t, dir, project)
 	models := newFakeModels("m")
 	x := start(t, Config{Dir: dir})
-	x.SetEmbedders(models.use("m"))
+	x.embedding.SetEmbedders(models.use("m"))
 	settleVectors(t, x)
 	models.set(func() { models.dims["m"] = 32 })
-	set := x.Vectors()
-	if _, err := x.EmbedQuery(t.Context(), set, embedtext.Query, "a question"); !errors.Is(err, ErrNoVectors) {
+	set := x.embedding.Vectors()
+	if _, err := x.embedding.EmbedQuery(t.Context(), set, embedtext.Query, "a question"); !errors.Is(err, ErrNoVectors) {
 		t.Errorf("a query of another dimension: %v", err)
 	}
 	set.Release()
@@ -123,12 +123,12 @@ func TestWeightsThatChangeInPlace(t *testing.T) {
 	write(t, dir, project)
 	models := newFakeModels("m")
 	x := start(t, Config{Dir: dir})
-	x.SetEmbedders(models.use("m"))
+	x.embedding.SetEmbedders(models.use("m"))
 	settleVectors(t, x)
 	all := models.embedded()
 	models.set(func() { models.versions["m"] = "2" })
-	set := x.Vectors()
-	if _, err := x.EmbedQuery(t.Context(), set, embedtext.Query, "a question"); !errors.Is(err, ErrNoVectors) {
+	set := x.embedding.Vectors()
+	if _, err := x.embedding.EmbedQuery(t.Context(), set, embedtext.Query, "a question"); !errors.Is(err, ErrNoVectors) {
 		t.Errorf("a query compared with vectors of other weights: %v", err)
 	}
 	set.Release()
@@ -159,7 +159,7 @@ func TestPrefixes(t *testing.T) {
 	} {
 		use := models.use("m")
 		use.Prefixes = c.prefixes
-		x.SetEmbedders(use)
+		x.embedding.SetEmbedders(use)
 		settleVectors(t, x)
 		models.set(func() {
 			for _, text := range models.texts {
@@ -172,18 +172,18 @@ func TestPrefixes(t *testing.T) {
 		if all = max(all, embedded); c.anew != (embedded > 0) || c.anew && embedded != all {
 			t.Errorf("with %q %d of %d texts were embedded", c.prefixes, embedded, all)
 		}
-		set := x.Vectors()
+		set := x.embedding.Vectors()
 		if set.Model != c.version {
 			t.Errorf("with %q the vectors are of %s, want %s", c.prefixes, set.Model, c.version)
 		}
 		for input, prefix := range map[embedtext.InputType]string{embedtext.Query: c.prefixes.Query, embedtext.Document: c.prefixes.Document} {
-			v, err := x.EmbedQuery(t.Context(), set, input, "a question")
+			v, err := x.embedding.EmbedQuery(t.Context(), set, input, "a question")
 			if err != nil || !slices.Equal(v, models.vector("m", prefix+"a question")) {
 				t.Errorf("with %q the vector of role %d: %v", c.prefixes, input, err)
 			}
 		}
 		const token = "NqVwYS81VP7Hb1DX8pPd5khxE3pyIgKpaUnA"
-		v, err := x.EmbedQuery(t.Context(), set, embedtext.Query, "who has ghp_"+token+"?")
+		v, err := x.embedding.EmbedQuery(t.Context(), set, embedtext.Query, "who has ghp_"+token+"?")
 		if err != nil || !slices.Equal(v, models.vector("m", c.prefixes.Query+"who has ghp_"+strings.Repeat("x", len(token))+"?")) {
 			t.Errorf("a query's token is embedded as it is (%v)", err)
 		}

@@ -57,7 +57,7 @@ func embedChild(spec string) int {
 	}
 	models := killModels()
 	models.embed = func(ctx context.Context, _ string, _ []string) error {
-		if set := x.Vectors(); set != nil && part[3] == "hangs" {
+		if set := x.embedding.Vectors(); set != nil && part[3] == "hangs" {
 			set.Release()
 			fmt.Println("hangs")
 			<-ctx.Done()
@@ -70,13 +70,13 @@ func embedChild(spec string) int {
 	}
 	go func() {
 		for {
-			changed := x.VectorsChanged()
+			changed := x.embedding.VectorsChanged()
 			fmt.Println("changed")
 			<-changed
 		}
 	}()
-	x.SetEmbedders(models.use(part[2]))
-	if err := x.SettleVectors(context.Background()); err != nil {
+	x.embedding.SetEmbedders(models.use(part[2]))
+	if err := x.embedding.Settle(context.Background()); err != nil {
 		fmt.Println("error", err)
 		return 1
 	}
@@ -97,7 +97,7 @@ func (s seen) add(t testing.TB, x *Index) {
 // there are.
 func (s seen) check(t testing.TB, x *Index) int {
 	t.Helper()
-	set := x.Vectors()
+	set := x.embedding.Vectors()
 	if set == nil {
 		return 0
 	}
@@ -176,7 +176,7 @@ func TestKilledWhileEmbedding(t *testing.T) {
 			known.add(t, x)
 			of := killModels().use(model)
 			of.QueriesOnly = true
-			x.SetEmbedders(of)
+			x.embedding.SetEmbedders(of)
 			settleVectors(t, x)
 			st, err := x.Status(t.Context())
 			if err != nil {
@@ -194,7 +194,7 @@ func TestKilledWhileEmbedding(t *testing.T) {
 	}
 	x := start(t, Config{Dir: dir, StateDir: state})
 	models := killModels()
-	x.SetEmbedders(models.use(model))
+	x.embedding.SetEmbedders(models.use(model))
 	settleVectors(t, x)
 	checkComplete(t, x, model+"@1+1", models.dims[model])
 	known.check(t, x)
@@ -222,7 +222,7 @@ func TestAnyOrderOfWrites(t *testing.T) {
 			model = "b"
 		}
 		x := open(t, Config{Dir: dir, StateDir: state})
-		x.SetEmbedders(killModels().use(model))
+		x.embedding.SetEmbedders(killModels().use(model))
 		settleVectors(t, x)
 		known.add(t, x)
 		folder = x.state.dir
@@ -271,11 +271,11 @@ func TestAnyOrderOfWrites(t *testing.T) {
 				defer shut(t, x)
 				of := killModels().use("b")
 				of.QueriesOnly = true
-				x.SetEmbedders(of)
+				x.embedding.SetEmbedders(of)
 				settleVectors(t, x)
 				known.check(t, x)
 				models := killModels()
-				x.SetEmbedders(models.use("b"))
+				x.embedding.SetEmbedders(models.use("b"))
 				settleVectors(t, x)
 				known.check(t, x)
 				checkComplete(t, x, "b@1+1", models.dims["b"])
@@ -304,7 +304,7 @@ func TestDamagedVectors(t *testing.T) {
 			write(t, dir, project)
 			models := newFakeModels("m")
 			x := open(t, Config{Dir: dir, StateDir: state})
-			x.SetEmbedders(models.use("m"))
+			x.embedding.SetEmbedders(models.use("m"))
 			settleVectors(t, x)
 			all := models.embedded()
 			path := filepath.Join(x.state.dir, "embeddings-1.dat")
@@ -318,7 +318,7 @@ func TestDamagedVectors(t *testing.T) {
 			}
 			notified := make(chan string, 10)
 			x = start(t, Config{Dir: dir, StateDir: state, Notify: func(m string) { notified <- m }})
-			x.SetEmbedders(models.use("m"))
+			x.embedding.SetEmbedders(models.use("m"))
 			settleVectors(t, x)
 			checkComplete(t, x, "m@1+1", 16)
 			want := test.again
@@ -354,14 +354,14 @@ func TestVectorsAreCompacted(t *testing.T) {
 	dir := t.TempDir()
 	x := start(t, Config{Dir: dir})
 	models := newFakeModels("m")
-	x.SetEmbedders(models.use("m"))
+	x.embedding.SetEmbedders(models.use("m"))
 	r := rand.New(rand.NewPCG(1, 1))
 	for round := range 10 {
 		shuffle(t, r, dir, round)
 		x.Rescan()
 		settleVectors(t, x)
 		checkComplete(t, x, "m@1+1", 16)
-		set := x.Vectors()
+		set := x.embedding.Vectors()
 		if live := len(chunkTexts(t, x)); set.Len() > 2*live+compactAbove {
 			t.Errorf("%d slots for %d texts", set.Len(), live)
 		}
@@ -394,23 +394,23 @@ func TestVectorsOfAnotherProcess(t *testing.T) {
 		t.Error("the reader embeds")
 		return nil
 	}
-	second.SetEmbedders(others.use("m"))
+	second.embedding.SetEmbedders(others.use("m"))
 	complete := func(x *Index, model string) func() bool {
 		return func() bool {
-			if second.Vectors() == nil {
+			if second.embedding.Vectors() == nil {
 				return false
 			}
-			set := x.Vectors()
+			set := x.embedding.Vectors()
 			defer set.Release()
 			return set.Model == model && set.Vectors() == len(chunkTexts(t, first))
 		}
 	}
-	first.SetEmbedders(models.use("m"))
+	first.embedding.SetEmbedders(models.use("m"))
 	settleVectors(t, first)
 	until(t, "the reader has all vectors", complete(second, "m@1+1"))
 	checkVectors(t, second, "m@1+1", 16)
-	set := second.Vectors()
-	if v, err := second.EmbedQuery(t.Context(), set, embedtext.Query, "a question"); err != nil || len(v) != 16 {
+	set := second.embedding.Vectors()
+	if v, err := second.embedding.EmbedQuery(t.Context(), set, embedtext.Query, "a question"); err != nil || len(v) != 16 {
 		t.Errorf("the reader's query: %v, %v", v, err)
 	}
 	set.Release()
@@ -418,11 +418,11 @@ func TestVectorsOfAnotherProcess(t *testing.T) {
 	if err != nil || st.Embedding.State != EmbeddingElsewhere || st.Embedding.Embedded == 0 {
 		t.Errorf("the reader's status: %+v, %v", st.Embedding, err)
 	}
-	first.SetEmbedders(models.use("n"))
+	first.embedding.SetEmbedders(models.use("n"))
 	settleVectors(t, first)
 	until(t, "the reader has the other model's vectors", complete(second, "n@1+1"))
 	others.set(func() { others.embed = nil })
-	second.SetEmbedders(others.use("n"))
+	second.embedding.SetEmbedders(others.use("n"))
 	shut(t, first)
 	closed = true
 	until(t, "the reader writes", second.isOwner)

@@ -26,20 +26,20 @@ func TestVectorsCutShortInUse(t *testing.T) {
 			models := newFakeModels("m")
 			notified := make(chan string, 10)
 			x := start(t, Config{Dir: dir, Notify: func(m string) { notified <- m }})
-			x.SetEmbedders(models.use("m"))
+			x.embedding.SetEmbedders(models.use("m"))
 			settleVectors(t, x)
 			all := models.embedded()
 			if err := os.Truncate(filepath.Join(x.state.dir, "embeddings-1.dat"), test.size); err != nil {
 				t.Fatal(err)
 			}
-			set := x.Vectors()
+			set := x.embedding.Vectors()
 			var key vectors.Key
 			err := vectors.Guard(func() { key = set.Key(0) })
 			if !errors.Is(err, vectors.ErrDamaged) {
 				t.Fatalf("read %x: %v", key, err)
 			}
-			x.VectorsDamaged(set, err)
-			x.VectorsDamaged(set, err)
+			x.embedding.VectorsDamaged(set, err)
+			x.embedding.VectorsDamaged(set, err)
 			set.Release()
 			settleVectors(t, x)
 			checkComplete(t, x, "m@1+1", 16)
@@ -66,9 +66,9 @@ func TestMixedDimensions(t *testing.T) {
 		return nil
 	}
 	x := start(t, Config{Dir: dir, Notify: func(m string) { notified <- m }})
-	x.SetEmbedders(models.use("m"))
+	x.embedding.SetEmbedders(models.use("m"))
 	settle(t, x)
-	if err := x.SettleVectors(t.Context()); err == nil || !strings.Contains(err.Error(), " dimensions; reload it") {
+	if err := x.embedding.Settle(t.Context()); err == nil || !strings.Contains(err.Error(), " dimensions; reload it") {
 		t.Errorf("settled: %v", err)
 	}
 	if len(notified) != 0 {
@@ -83,7 +83,7 @@ func TestVectorsOverwritten(t *testing.T) {
 	write(t, dir, project)
 	models := newFakeModels("m")
 	x := start(t, Config{Dir: dir, StateDir: state})
-	x.SetEmbedders(models.use("m"))
+	x.embedding.SetEmbedders(models.use("m"))
 	settleVectors(t, x)
 	models.embedded()
 	f, err := os.OpenFile(filepath.Join(x.state.dir, "embeddings-1.dat"), os.O_WRONLY, 0)
@@ -96,12 +96,12 @@ func TestVectorsOverwritten(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	set := x.Vectors()
+	set := x.embedding.Vectors()
 	if set.Damaged(0) || !set.Damaged(1) {
 		t.Error("the wrong row is damaged")
 	}
 	began := time.Now().Truncate(time.Second)
-	x.VectorsDamaged(set, vectors.ErrDamaged)
+	x.embedding.VectorsDamaged(set, vectors.ErrDamaged)
 	set.Release()
 	settleVectors(t, x)
 	checkComplete(t, x, "m@1+1", 16)

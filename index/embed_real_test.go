@@ -15,7 +15,7 @@ import (
 // checkReal fails if a chunk's vector is not what the embedder makes of its text.
 func checkReal(t *testing.T, x *Index, e *model.Embedder, dim int) {
 	t.Helper()
-	set := x.Vectors()
+	set := x.embedding.Vectors()
 	if set == nil {
 		t.Fatal("no vectors")
 	}
@@ -66,11 +66,11 @@ func TestRealOllama(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, project)
 	x := start(t, Config{Dir: dir, Clock: hurried{time.Now()}})
-	x.SetEmbedders(Embedders{Model: "bert", Of: func(string) Embedder { return e }})
+	x.embedding.SetEmbedders(Embedders{Model: "bert", Of: func(string) Embedder { return e }})
 	settleVectors(t, x)
 	checkReal(t, x, e, ollamatest.TinyBert.Embedding)
 
-	changed := x.VectorsChanged()
+	changed := x.embedding.VectorsChanged()
 	many := map[string]string{}
 	for n := range 400 {
 		many[fmt.Sprintf("many/f%d.go", n)] = fmt.Sprintf("package many\n\n// F%d answers %d.\nfunc F%d() int { return %d }\n", n, n*n, n, n*n)
@@ -84,7 +84,7 @@ func TestRealOllama(t *testing.T) {
 		st, err := x.Status(t.Context())
 		return err == nil && st.Embedding.State == EmbeddingFailing
 	})
-	if err := x.SettleVectors(t.Context()); !errors.Is(err, model.ErrUnreachable) {
+	if err := x.embedding.Settle(t.Context()); !errors.Is(err, model.ErrUnreachable) {
 		t.Errorf("while Ollama is away: %v", err)
 	}
 	st, err := x.Status(t.Context())

@@ -133,7 +133,7 @@ func settleVectors(t testing.TB, x *Index) {
 	settle(t, x)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	if err := x.SettleVectors(ctx); err != nil {
+	if err := x.embedding.Settle(ctx); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -162,7 +162,7 @@ func chunkTexts(t testing.TB, x *Index) map[vectors.Key]string {
 // answers how many chunks have one.
 func checkVectors(t testing.TB, x *Index, model string, dim int) (has int) {
 	t.Helper()
-	set := x.Vectors()
+	set := x.embedding.Vectors()
 	if set == nil {
 		return 0
 	}
@@ -203,10 +203,10 @@ func TestTextsAreEmbeddedOnce(t *testing.T) {
 	write(t, dir, project)
 	models := newFakeModels("m")
 	x := start(t, Config{Dir: dir, StateDir: state})
-	if x.Vectors() != nil {
+	if x.embedding.Vectors() != nil {
 		t.Error("vectors before anyone embeds")
 	}
-	x.SetEmbedders(models.use("m"))
+	x.embedding.SetEmbedders(models.use("m"))
 	settleVectors(t, x)
 	checkComplete(t, x, "m@1+1", 16)
 	if n, want := models.embedded(), len(chunkTexts(t, x)); n != want {
@@ -249,7 +249,7 @@ func TestVectorsSurviveTheProcess(t *testing.T) {
 	models := newFakeModels("m")
 	for n := range 3 {
 		x := open(t, Config{Dir: dir, StateDir: state})
-		x.SetEmbedders(models.use("m"))
+		x.embedding.SetEmbedders(models.use("m"))
 		settleVectors(t, x)
 		checkComplete(t, x, "m@1+1", 16)
 		shut(t, x)
@@ -272,7 +272,7 @@ func TestNothingIsAskedWithoutAModel(t *testing.T) {
 	write(t, dir, project)
 	models := newFakeModels("m")
 	x := start(t, Config{Dir: dir})
-	x.SetEmbedders(Embedders{Of: models.use("m").Of})
+	x.embedding.SetEmbedders(Embedders{Of: models.use("m").Of})
 	settleVectors(t, x)
 	write(t, dir, map[string]string{"late.go": "package m\n\nfunc late() {}\n"})
 	x.Rescan()
@@ -285,7 +285,7 @@ func TestNothingIsAskedWithoutAModel(t *testing.T) {
 		t.Errorf("%d questions; status %+v", models.calls, st.Embedding)
 	}
 	// A program that asks once uses what there is and adds nothing.
-	x.SetEmbedders(models.use("m"))
+	x.embedding.SetEmbedders(models.use("m"))
 	settleVectors(t, x)
 	has := models.embedded()
 	write(t, dir, map[string]string{"later.go": "package m\n\nfunc later() {}\n"})
@@ -293,7 +293,7 @@ func TestNothingIsAskedWithoutAModel(t *testing.T) {
 	settle(t, x)
 	ask := models.use("m")
 	ask.QueriesOnly = true
-	x.SetEmbedders(ask)
+	x.embedding.SetEmbedders(ask)
 	settleVectors(t, x)
 	if got := checkVectors(t, x, "m@1+1", 16); got < has || len(chunkTexts(t, x)) == 0 {
 		t.Errorf("%d of %d vectors", got, has)
@@ -314,8 +314,8 @@ func TestRetries(t *testing.T) {
 		return nil
 	}
 	x := start(t, Config{Dir: dir})
-	x.SetEmbedders(models.use("m"))
-	if err := x.SettleVectors(t.Context()); !errors.Is(err, broken) {
+	x.embedding.SetEmbedders(models.use("m"))
+	if err := x.embedding.Settle(t.Context()); !errors.Is(err, broken) {
 		t.Fatalf("the error is %v", err)
 	}
 	until(t, "the failure", func() bool { // in the pauses between two tries, which grow
@@ -348,7 +348,7 @@ func TestRefusedTextIsNotAskedAgain(t *testing.T) {
 		asked := 0
 		models.embed = func(context.Context, string, []string) error { asked++; return nil }
 		x := open(t, Config{Dir: dir, StateDir: state})
-		x.SetEmbedders(models.use("m"))
+		x.embedding.SetEmbedders(models.use("m"))
 		settleVectors(t, x)
 		st, err := x.Status(t.Context())
 		if err != nil {
@@ -397,7 +397,7 @@ func TestEmbeddingGivesWay(t *testing.T) {
 		return ctx.Err()
 	}
 	x := start(t, Config{Dir: dir})
-	x.SetEmbedders(models.use("m"))
+	x.embedding.SetEmbedders(models.use("m"))
 	<-reached
 	leave := x.Busy()
 	<-broken
@@ -422,10 +422,10 @@ func TestEmbeddingCanBeCancelled(t *testing.T) {
 		return ctx.Err()
 	}
 	x := start(t, Config{Dir: dir})
-	x.SetEmbedders(models.use("m"))
+	x.embedding.SetEmbedders(models.use("m"))
 	<-reached
-	x.CancelEmbedding()
-	if err := x.SettleVectors(t.Context()); !errors.Is(err, errEmbeddingStopped) {
+	x.embedding.Cancel()
+	if err := x.embedding.Settle(t.Context()); !errors.Is(err, errEmbeddingStopped) {
 		t.Errorf("after the cancel: %v", err)
 	}
 	st, err := x.Status(t.Context())
@@ -433,7 +433,7 @@ func TestEmbeddingCanBeCancelled(t *testing.T) {
 		t.Errorf("status %+v, %v", st.Embedding, err)
 	}
 	models.set(func() { models.embed = nil })
-	x.SetEmbedders(models.use("m"))
+	x.embedding.SetEmbedders(models.use("m"))
 	settleVectors(t, x)
 	checkComplete(t, x, "m@1+1", 16)
 }
@@ -453,7 +453,7 @@ func TestEmbeddingProgress(t *testing.T) {
 		<-time.After(50 * time.Microsecond)
 		return nil
 	}
-	x.SetEmbedders(models.use("m"))
+	x.embedding.SetEmbedders(models.use("m"))
 	settleVectors(t, x)
 	mu.Lock()
 	defer mu.Unlock()

@@ -10,10 +10,10 @@ import (
 	"quarry/index/vectors"
 )
 
-// embedding keeps the vectors of one index complete. One goroutine (run) embeds,
+// Embedding keeps the vectors of one index complete. One goroutine (run) embeds,
 // writes and publishes; it goes by rounds, each of which looks what is missing and
 // ends when nothing is, or with what hinders it.
-type embedding struct {
+type Embedding struct {
 	x       *Index
 	current vectors.Current
 	wake    chan struct{} // asks for a round
@@ -23,7 +23,7 @@ type embedding struct {
 	of      Embedders
 	stopped bool          // by the user
 	changed chan struct{} // closed when of or stopped changes
-	waiting []chan error  // settle's, to be answered by the next round
+	waiting []chan error  // Settle's, to be answered by the next round
 	state   EmbeddingState
 	failure error
 	damaged uint64 // the Epoch of the latest Set that was found damaged
@@ -46,36 +46,20 @@ type embedding struct {
 	}
 }
 
-func newEmbedding(x *Index) *embedding {
-	return &embedding{x: x, wake: make(chan struct{}, 1), changed: make(chan struct{}), state: EmbeddingOff}
+func newEmbedding(x *Index) *Embedding {
+	return &Embedding{x: x, wake: make(chan struct{}, 1), changed: make(chan struct{}), state: EmbeddingOff}
 }
 
 // look asks for a round.
-func (e *embedding) look() {
+func (e *Embedding) look() {
 	select {
 	case e.wake <- struct{}{}:
 	default:
 	}
 }
 
-func (e *embedding) configure(of Embedders) {
-	e.mu.Lock()
-	e.of, e.stopped = of, false
-	e.interrupt()
-	e.mu.Unlock()
-	e.look()
-}
-
-func (e *embedding) stop() {
-	e.mu.Lock()
-	e.stopped = true
-	e.interrupt()
-	e.mu.Unlock()
-	e.look()
-}
-
 // reopen has all files opened anew, once for each that cannot be read.
-func (e *embedding) reopen(epoch uint64, cause error) {
+func (e *Embedding) reopen(epoch uint64, cause error) {
 	e.mu.Lock()
 	known := e.damaged == epoch
 	if !known {
@@ -91,7 +75,7 @@ func (e *embedding) reopen(epoch uint64, cause error) {
 
 // letGo has the next round, which is now, give up the lock of an index that is in
 // memory: until then a file of vectors may be written to.
-func (e *embedding) letGo() {
+func (e *Embedding) letGo() {
 	e.mu.Lock()
 	e.interrupt()
 	e.mu.Unlock()
@@ -99,18 +83,20 @@ func (e *embedding) letGo() {
 }
 
 // turn breaks the round off. mu is held.
-func (e *embedding) interrupt() {
+func (e *Embedding) interrupt() {
 	close(e.changed)
 	e.changed = make(chan struct{})
 }
 
-func (e *embedding) configured() Embedders {
+func (e *Embedding) configured() Embedders {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.of
 }
 
-func (e *embedding) settle(ctx context.Context) error {
+// Settle returns when every text that was in the index at the call has been given to the
+// model, or with what hinders that. Call Index.Settle first.
+func (e *Embedding) Settle(ctx context.Context) error {
 	answer := make(chan error, 1)
 	e.mu.Lock()
 	e.waiting = append(e.waiting, answer)
@@ -124,20 +110,20 @@ func (e *embedding) settle(ctx context.Context) error {
 	}
 }
 
-func (e *embedding) enter(s EmbeddingState, failure error) {
+func (e *Embedding) enter(s EmbeddingState, failure error) {
 	e.mu.Lock()
 	e.state, e.failure = s, failure
 	e.mu.Unlock()
 }
 
-func (e *embedding) isComplete() bool {
+func (e *Embedding) isComplete() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.state == EmbeddingComplete
 }
 
 // run goes on until ctx is done.
-func (e *embedding) run(ctx context.Context) {
+func (e *Embedding) run(ctx context.Context) {
 	pause := retryFirst
 	for ctx.Err() == nil {
 		select {
@@ -217,14 +203,14 @@ var (
 )
 
 // round brings the vectors up to date as far as it can.
-func (e *embedding) round(ctx context.Context, of Embedders, stopped bool) error {
+func (e *Embedding) round(ctx context.Context, of Embedders, stopped bool) error {
 	owner := e.x.isOwner()
 	s := e.x.Store() // the owner's own, if it is one
 	if s != e.store || owner != e.owner || of.Model == "" {
 		e.closeFiles()
 		e.store, e.owner = s, owner
 		if owner && s.InMemory() {
-			if err := e.x.unlockInMemory(); err != nil {
+			if err := e.x.state.unlockInMemory(); err != nil {
 				e.x.cfg.Log.Error("leave the index on disk to others", "error", err)
 			}
 		}
@@ -268,7 +254,7 @@ func (e *embedding) round(ctx context.Context, of Embedders, stopped bool) error
 }
 
 // own is a round of the process that writes.
-func (e *embedding) own(ctx context.Context, of Embedders, stopped bool) error {
+func (e *Embedding) own(ctx context.Context, of Embedders, stopped bool) error {
 	if !e.opened {
 		if err := e.open(ctx); err != nil {
 			return err
@@ -310,7 +296,7 @@ func (e *embedding) own(ctx context.Context, of Embedders, stopped bool) error {
 			}
 			return e.complete(ctx, of.Model)
 		}
-		w := embedWork{embedding: e, of: of, embedder: of.Of(of.Model)}
+		w := embedWork{Embedding: e, of: of, embedder: of.Of(of.Model)}
 		switch err := w.run(ctx); {
 		case errors.Is(err, errOtherModel):
 			e.startOver()
@@ -323,7 +309,7 @@ func (e *embedding) own(ctx context.Context, of Embedders, stopped bool) error {
 // dropStale drops the model to embed with if its vectors cannot be compared with those
 // it makes now: its weights or the prefix of its texts changed. While it cannot be asked,
 // they are kept.
-func (e *embedding) dropStale(ctx context.Context, of Embedders) (dropped bool, err error) {
+func (e *Embedding) dropStale(ctx context.Context, of Embedders) (dropped bool, err error) {
 	m := e.target(of.Model)
 	if m == nil {
 		return false, nil
@@ -338,10 +324,10 @@ func (e *embedding) dropStale(ctx context.Context, of Embedders) (dropped bool, 
 }
 
 // startOver has all files looked at again.
-func (e *embedding) startOver() { e.from, e.queue = 0, embedQueue{} }
+func (e *Embedding) startOver() { e.from, e.queue = 0, embedQueue{} }
 
 // target is the model to embed with, nil if there is no vector of it yet.
-func (e *embedding) target(name string) *embedModel {
+func (e *Embedding) target(name string) *embedModel {
 	if n := len(e.models); n > 0 && e.models[n-1].Name == name {
 		return e.models[n-1]
 	}
@@ -349,7 +335,7 @@ func (e *embedding) target(name string) *embedModel {
 }
 
 // find queues the files that have texts without a vector.
-func (e *embedding) find(ctx context.Context, name string) error {
+func (e *Embedding) find(ctx context.Context, name string) error {
 	id := int64(0)
 	if m := e.target(name); m != nil {
 		id = m.ID
@@ -374,7 +360,7 @@ func (e *embedding) find(ctx context.Context, name string) error {
 }
 
 // complete ends a change of the model and tidies up.
-func (e *embedding) complete(ctx context.Context, name string) error {
+func (e *Embedding) complete(ctx context.Context, name string) error {
 	if e.target(name) != nil {
 		for len(e.models) > 1 {
 			if err := e.drop(0); err != nil {

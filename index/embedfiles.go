@@ -38,10 +38,10 @@ func splitModel(full string) (name, version string) {
 // files there are when it is made.
 var vectorFile = regexp.MustCompile(`^embeddings-([0-9]+)\.dat$`)
 
-func (e *embedding) path(file string) string { return filepath.Join(e.x.state.dir, file) }
+func (e *Embedding) path(file string) string { return filepath.Join(e.x.state.dir, file) }
 
 // files are the names of all files of vectors, and next is one that is free.
-func (e *embedding) files() (list []string, next string, err error) {
+func (e *Embedding) files() (list []string, next string, err error) {
 	entries, err := os.ReadDir(e.x.state.dir)
 	if err != nil {
 		return nil, "", fmt.Errorf("look for vectors: %w", err)
@@ -65,7 +65,7 @@ const damagedSuffix = ".damaged"
 // open opens the files of all models and makes the database say what they hold. A
 // row proves itself, so the file is believed: after a crash the database may know
 // less than the file, and after a rebuild it knows nothing.
-func (e *embedding) open(ctx context.Context) error {
+func (e *Embedding) open(ctx context.Context) error {
 	e.closeFiles()
 	rows, err := e.store.EmbeddingModels(ctx)
 	if err != nil {
@@ -92,7 +92,7 @@ func (e *embedding) open(ctx context.Context) error {
 	return nil
 }
 
-func (e *embedding) openOne(ctx context.Context, row store.EmbeddingModel) error {
+func (e *Embedding) openOne(ctx context.Context, row store.EmbeddingModel) error {
 	file, err := vectors.Open(e.path(row.File))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -114,7 +114,7 @@ func (e *embedding) openOne(ctx context.Context, row store.EmbeddingModel) error
 }
 
 // adopt takes in a file that the database does not know of.
-func (e *embedding) adopt(ctx context.Context, name string) error {
+func (e *Embedding) adopt(ctx context.Context, name string) error {
 	file, err := vectors.Open(e.path(name))
 	if errors.Is(err, vectors.ErrDamaged) {
 		return e.setAside(name, err)
@@ -138,7 +138,7 @@ func (e *embedding) adopt(ctx context.Context, name string) error {
 }
 
 // reconcile makes the database say what the file of m holds.
-func (e *embedding) reconcile(ctx context.Context, m *embedModel) error {
+func (e *Embedding) reconcile(ctx context.Context, m *embedModel) error {
 	noted, wrong := 0, 0
 	err := e.store.Embeddings(ctx, m.ID, func(n store.Embedding) {
 		if n.Slot == store.Refused {
@@ -167,7 +167,7 @@ func (e *embedding) reconcile(ctx context.Context, m *embedModel) error {
 	return nil
 }
 
-func (e *embedding) notes(f *vectors.File) (list []store.Embedding) {
+func (e *Embedding) notes(f *vectors.File) (list []store.Embedding) {
 	for key, slot := range f.All {
 		list = append(list, store.Embedding{Hash: store.Hash(key), Slot: slot})
 	}
@@ -175,9 +175,9 @@ func (e *embedding) notes(f *vectors.File) (list []store.Embedding) {
 }
 
 // setAside renames a damaged file, over the one set aside before.
-func (e *embedding) setAside(name string, cause error) error {
+func (e *Embedding) setAside(name string, cause error) error {
 	e.x.cfg.Log.Error("damaged vectors set aside", "error", cause, "copy", name+damagedSuffix)
-	e.x.notify(fmt.Sprintf("Vectors of %s were damaged and are being rebuilt. A copy is kept at %s.", e.x.root.Dir(), e.path(name)+damagedSuffix))
+	e.x.troubles.tell(fmt.Sprintf("Vectors of %s were damaged and are being rebuilt. A copy is kept at %s.", e.x.root.Dir(), e.path(name)+damagedSuffix))
 	if err := os.Rename(e.path(name), e.path(name)+damagedSuffix); err != nil {
 		return fmt.Errorf("set the damaged vectors aside: %w", err)
 	}
@@ -186,7 +186,7 @@ func (e *embedding) setAside(name string, cause error) error {
 
 // choose drops the models that are of no use to embed with name: all but that one
 // and the one whose vectors serve until its own are complete.
-func (e *embedding) choose(name string) error {
+func (e *Embedding) choose(name string) error {
 	target := -1
 	for i, m := range e.models {
 		if m.Name == name {
@@ -204,7 +204,7 @@ func (e *embedding) choose(name string) error {
 }
 
 // create begins a model.
-func (e *embedding) create(name, version string, dim int) error {
+func (e *Embedding) create(name, version string, dim int) error {
 	_, free, err := e.files()
 	if err != nil {
 		return err
@@ -222,7 +222,7 @@ func (e *embedding) create(name, version string, dim int) error {
 }
 
 // drop forgets models[i] and removes its file.
-func (e *embedding) drop(i int) error {
+func (e *Embedding) drop(i int) error {
 	m := e.models[i]
 	if err := e.store.DropEmbeddingModel(m.ID); err != nil {
 		return err
@@ -239,7 +239,7 @@ func (e *embedding) drop(i int) error {
 var compactAbove = 1024
 
 // compact makes the file of the only model small again, if it is worth it.
-func (e *embedding) compact(ctx context.Context) error {
+func (e *Embedding) compact(ctx context.Context) error {
 	m := e.models[0]
 	if m.file.Len() < compactAbove {
 		return nil
@@ -263,7 +263,7 @@ func (e *embedding) compact(ctx context.Context) error {
 // replaceFile moves the vectors that keep names into a new file. The database
 // changes over to it in one commit; before, the new file is a stray that the next
 // start removes, and after it the old one is.
-func (e *embedding) replaceFile(m *embedModel, keep func(vectors.Key) bool) error {
+func (e *Embedding) replaceFile(m *embedModel, keep func(vectors.Key) bool) error {
 	_, free, err := e.files()
 	if err != nil {
 		return err
@@ -283,7 +283,7 @@ func (e *embedding) replaceFile(m *embedModel, keep func(vectors.Key) bool) erro
 }
 
 // publishFirst has searches use the first model's vectors, if it has any.
-func (e *embedding) publishFirst() {
+func (e *Embedding) publishFirst() {
 	if len(e.models) > 0 && e.models[0].file.Len() > 0 {
 		e.publish(e.models[0].file)
 	} else {
@@ -291,7 +291,7 @@ func (e *embedding) publishFirst() {
 	}
 }
 
-func (e *embedding) publish(f *vectors.File) {
+func (e *Embedding) publish(f *vectors.File) {
 	n := 0
 	if f != nil {
 		n = f.Len()
@@ -308,7 +308,7 @@ func (e *embedding) publish(f *vectors.File) {
 }
 
 // closeFiles closes all files; what is published serves on.
-func (e *embedding) closeFiles() {
+func (e *Embedding) closeFiles() {
 	for _, m := range e.models {
 		if err := m.file.Close(); err != nil {
 			e.x.cfg.Log.Error("close the vectors", "error", err)
@@ -319,7 +319,7 @@ func (e *embedding) closeFiles() {
 }
 
 // follow reads what another process embeds.
-func (e *embedding) follow(ctx context.Context) error {
+func (e *Embedding) follow(ctx context.Context) error {
 	rows, err := e.store.EmbeddingModels(ctx)
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ const (
 const notifyAfter = 3
 
 // noteFailure takes in how a round of embedding ended.
-func (e *embedding) noteFailure(of Embedders, err error) {
+func (e *Embedding) noteFailure(of Embedders, err error) {
 	if !e.owner || e.store.InMemory() || of.QueriesOnly || errors.Is(err, errEmbeddingStopped) {
 		return
 	}
@@ -33,7 +33,7 @@ func (e *embedding) noteFailure(of Embedders, err error) {
 	}
 	e.failed++
 	if err != nil && e.failed == notifyAfter && !errors.As(err, new(notified)) && (of.Passing == nil || !of.Passing(err)) {
-		e.x.notify(fmt.Sprintf("Not all code of %s is embedded: %s. Searches go on without; embedding is tried again from time to time; `quarry status` says how far it is.", e.x.root.Dir(), err))
+		e.x.troubles.tell(fmt.Sprintf("Not all code of %s is embedded: %s. Searches go on without; embedding is tried again from time to time; `quarry status` says how far it is.", e.x.root.Dir(), err))
 	}
 }
 
@@ -47,7 +47,7 @@ func decodeFailure(kept string) (asked, failure string) {
 }
 
 // noteLost takes in that vectors were damaged or gone.
-func (e *embedding) noteLost(vectors int) {
+func (e *Embedding) noteLost(vectors int) {
 	if vectors > 0 {
 		e.putMeta(metaLost, fmt.Sprintf("%d %s", vectors, e.x.cfg.Clock.Now().UTC().Format(time.RFC3339)))
 	}
@@ -63,7 +63,7 @@ func decodeLost(value string) (vectors int, at time.Time) {
 }
 
 // putMeta notes what only a status shows, so that an error is no reason to stop.
-func (e *embedding) putMeta(key, value string) {
+func (e *Embedding) putMeta(key, value string) {
 	if err := e.store.PutMeta(key, value); err != nil {
 		e.x.cfg.Log.Info("note what became of vectors", "error", err)
 	}

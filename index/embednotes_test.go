@@ -25,9 +25,9 @@ func TestFailureIsToldAndKept(t *testing.T) {
 			use := models.use("m")
 			use.Asked = "m of a server"
 			use.Passing = func(err error) bool { return test.passes && errors.Is(err, broken) }
-			x.SetEmbedders(use)
+			x.embedding.SetEmbedders(use)
 			for range notifyAfter + 2 { // each begins a round at once
-				if err := x.SettleVectors(t.Context()); !errors.Is(err, broken) {
+				if err := x.embedding.Settle(t.Context()); !errors.Is(err, broken) {
 					t.Fatalf("the error is %v", err)
 				}
 			}

@@ -23,7 +23,7 @@ const (
 
 // embedWork is one run through the queue.
 type embedWork struct {
-	*embedding
+	*Embedding
 	of       Embedders
 	embedder Embedder
 	version  string // of the model, as of the last look
@@ -258,7 +258,7 @@ func (w *embedWork) keep() error {
 
 // cannotWrite tells the user, once, why there will be no further vectors.
 func (w *embedWork) cannotWrite(err error) error {
-	w.x.notify(fmt.Sprintf("The vectors of %s cannot be written. Searches go on without the new ones; free some disk space or make %s writable, and they follow by themselves.", w.x.root.Dir(), w.x.state.dir))
+	w.x.troubles.tell(fmt.Sprintf("The vectors of %s cannot be written. Searches go on without the new ones; free some disk space or make %s writable, and they follow by themselves.", w.x.root.Dir(), w.x.state.dir))
 	return notified{err}
 }
 

@@ -143,7 +143,7 @@ func TestTextThatDifferedIsEmbedded(t *testing.T) {
 	x := start(t, Config{Dir: dir})
 	write(t, dir, map[string]string{"main.go": "package main\n\nfunc other() {}\n"})
 	models := newFakeModels("m")
-	x.SetEmbedders(models.use("m"))
+	x.embedding.SetEmbedders(models.use("m"))
 	settleVectors(t, x)
 	if models.embedded() == 0 {
 		t.Error("nothing was embedded of the other files")

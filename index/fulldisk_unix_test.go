@@ -124,7 +124,7 @@ func fullDiskEmbedChild(dir, state string) error {
 	var x *Index
 	settled := func() (err error) {
 		if err = x.Settle(ctx); err == nil {
-			err = x.SettleVectors(ctx)
+			err = x.embedding.Settle(ctx)
 		}
 		return err
 	}
@@ -143,7 +143,7 @@ func fullDiskEmbedChild(dir, state string) error {
 		if err != nil {
 			return err
 		}
-		x.SetEmbedders(models.use("m"))
+		x.embedding.SetEmbedders(models.use("m"))
 		return settled()
 	}
 	// The first index leaves a log whose length depends on how many transactions it
@@ -152,7 +152,7 @@ func fullDiskEmbedChild(dir, state string) error {
 		return err
 	}
 	defer func() { _ = x.Close() }() // the process ends
-	before := x.Vectors()
+	before := x.embedding.Vectors()
 	defer before.Release()
 	room := vectors.Size(before.Dim, before.Len())
 	for _, name := range []string{x.state.database(), x.state.database() + "-wal"} {
@@ -172,7 +172,7 @@ func fullDiskEmbedChild(dir, state string) error {
 			return fmt.Errorf("on a full disk settling ended with %v, want %v", err, syscall.EFBIG)
 		}
 	}
-	set := x.Vectors()
+	set := x.embedding.Vectors()
 	fmt.Println("full: told", notified, "in memory", x.Store().InMemory(), "new vectors", set.Vectors()-before.Vectors())
 	set.Release()
 	if err := limitFileSize(1 << 40); err != nil {
@@ -181,7 +181,7 @@ func fullDiskEmbedChild(dir, state string) error {
 	if err := settled(); err != nil {
 		return err
 	}
-	set = x.Vectors()
+	set = x.embedding.Vectors()
 	fmt.Println("room: told", notified, "in memory", x.Store().InMemory(), "new vectors", set.Vectors()-before.Vectors())
 	set.Release()
 	return nil

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -45,7 +46,7 @@ func (s *stateFiles) readersFile() string { return filepath.Join(s.dir, "readers
 
 // heartbeat tells readers that this process writes and is well, and looks whether the rules are
 // still the same, until ctx ends.
-func (x *Index) heartbeat(ctx context.Context) {
+func heartbeat(ctx context.Context, x *Index) {
 	if x.state.dir == "" {
 		return
 	}
@@ -155,7 +156,7 @@ func (c *coordinator) checkWriter(pause time.Duration) {
 	}
 	if !now.Equal(p.touched) {
 		p.touched, p.missed = now, 0
-		if c.recover(unserved) {
+		if c.troubles.end(unserved) {
 			c.cfg.Log.Info("the process that writes the index answers again", "root", c.root.Dir())
 		}
 		return
@@ -164,7 +165,7 @@ func (c *coordinator) checkWriter(pause time.Duration) {
 	if p.missed += int(pause / ownerPoll); reported || p.missed < missedBeats {
 		return
 	}
-	c.suffer(unserved, unservedBy(c.state.writer(), c.root.Dir()))
+	c.troubles.begin(unserved, unservedBy(c.state.writer(), c.root.Dir()))
 }
 
 // unservedBy says that the process which writes an index does not answer; pid is 0 if it is
@@ -182,7 +183,7 @@ func (c *coordinator) stopReading() {
 	}
 	c.peer = peerState{}
 	c.exit.stop()
-	c.recover(unserved)
+	c.troubles.end(unserved)
 }
 
 // A process that only reads need not look each second whether the writer has gone, or has
@@ -216,7 +217,7 @@ func (v *exitWatch) ended() bool {
 }
 
 // isUnopened answers, in a process that only reads, whether it has no database to read yet.
-func (x *Index) isUnopened() bool { return !x.isOwner() && x.Store().InMemory() }
+func (c *coordinator) isUnopened() bool { return !c.isOwner() && c.Store().InMemory() }
 
 // nameWriter tells readers which process writes. Where there is no room for that they find out
 // late that it hangs.
@@ -298,8 +299,16 @@ const (
 	compareShare = 2
 )
 
-// compared is what comparing the folder with the index last led to.
-type compared struct {
+// reading is what a process that reads an index knows of the one that writes it, and the other
+// way round.
+type reading struct {
+	x *Index
+	// heard is what readers asked last, as askedAt; of the process that writes.
+	heard atomic.Int64
+	// wrote tells that the writer has written its file.
+	wrote chan struct{}
+
+	// What follows is what comparing the folder with the index last led to.
 	mu    sync.Mutex // held while comparing, so that of several answers one does
 	of    Cursor     // the state of the index
 	until time.Time  // until when it counts
@@ -311,26 +320,23 @@ type compared struct {
 
 // writerHangs answers, in a process that only reads, whether the one that writes answers
 // nobody, and which that is.
-func (x *Index) writerHangs() (pid int, hangs bool) {
-	x.mu.Lock()
-	_, reported := x.troubles[unserved]
-	x.mu.Unlock()
-	pid = x.state.writer()
-	return pid, reported || pid != 0 && process.IsStopped(pid)
+func (r *reading) writerHangs() (pid int, hangs bool) {
+	pid = r.x.state.writer()
+	return pid, r.x.troubles.has(unserved) || pid != 0 && process.IsStopped(pid)
 }
 
 // unserved answers whether the writer does not answer while the folder differs.
-func (x *Index) unserved(ctx context.Context, whole bool) (*Unserved, error) {
-	pid, hangs := x.writerHangs()
+func (r *reading) unserved(ctx context.Context, whole bool) (*Unserved, error) {
+	pid, hangs := r.writerHangs()
 	if !hangs {
 		return nil, nil
 	}
-	u := &Unserved{PID: pid, Dir: x.root.Dir()}
+	u := &Unserved{PID: pid, Dir: r.x.root.Dir()}
 	if !whole {
 		return u, nil
 	}
 	var err error
-	if u.Stale, err = x.compare(ctx, false); err != nil || u.Stale != nil && *u.Stale == (Difference{}) {
+	if u.Stale, err = r.compare(ctx, false); err != nil || u.Stale != nil && *u.Stale == (Difference{}) {
 		return nil, err
 	}
 	return u, nil
@@ -338,21 +344,21 @@ func (x *Index) unserved(ctx context.Context, whole bool) (*Unserved, error) {
 
 // compare answers how the folder differs from what is indexed, nil if that
 // takes too long. now: that nothing differs is found out after the call, not a moment before.
-func (x *Index) compare(ctx context.Context, now bool) (*Difference, error) {
-	c := &x.compared
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (r *reading) compare(ctx context.Context, now bool) (*Difference, error) {
+	x := r.x
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	of, err := x.Cursor(ctx)
 	if err != nil {
 		return nil, err
 	}
 	began := time.Now()
-	if c.of == of && began.Before(c.until) && (!now || c.stale == nil || *c.stale != (Difference{})) {
-		return c.stale, nil
+	if r.of == of && began.Before(r.until) && (!now || r.stale == nil || *r.stale != (Difference{})) {
+		return r.stale, nil
 	}
 	within, cancel := context.WithTimeout(ctx, comparePatience)
 	defer cancel()
-	stale, err := compare(within, x.root, &x.state, x.Store(), true)
+	stale, err := compare(within, x.root, &x.state.stateFiles, x.Store(), true)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -362,7 +368,7 @@ func (x *Index) compare(ctx context.Context, now bool) (*Difference, error) {
 		return nil, err
 	}
 	ended := time.Now()
-	c.of, c.stale, c.until = of, stale, ended.Add(compareShare*ended.Sub(began))
+	r.of, r.stale, r.until = of, stale, ended.Add(compareShare*ended.Sub(began))
 	return stale, nil
 }
 
@@ -372,8 +378,8 @@ func (x *Index) Served(ctx context.Context) error {
 	since := time.Now()
 	for !x.isOwner() {
 		saved := x.saved.next()
-		pid, hangs := x.writerHangs()
-		stale, err := x.compare(ctx, true)
+		pid, hangs := x.reading.writerHangs()
+		stale, err := x.reading.compare(ctx, true)
 		switch {
 		case err != nil:
 			return err
@@ -382,7 +388,7 @@ func (x *Index) Served(ctx context.Context) error {
 		case hangs:
 			return &Unserved{pid, x.root.Dir(), stale}
 		}
-		if done, err := x.answered(ctx, since); done || err != nil {
+		if done, err := x.reading.answered(ctx, since); done || err != nil {
 			return err
 		}
 		select {
@@ -413,27 +419,27 @@ func (s *stateFiles) askedAt() int64 {
 
 // answered asks the writer, once for each since, to look at all files, and answers whether it
 // has by now. What differs still is then left out for what is in it.
-func (x *Index) answered(ctx context.Context, since time.Time) (bool, error) {
-	c := &x.compared
-	c.mu.Lock()
-	if c.asked.Before(since) {
+func (r *reading) answered(ctx context.Context, since time.Time) (bool, error) {
+	x := r.x
+	r.mu.Lock()
+	if r.asked.Before(since) {
 		before := x.state.askedAt()
 		if err := os.WriteFile(x.state.askedFile(), []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
 			x.cfg.Log.Debug("ask the process that writes to look", "error", err) // it looks in its own time
-			c.mu.Unlock()
+			r.mu.Unlock()
 			return false, nil
 		}
-		c.asked, c.ask = time.Now(), x.state.askedAt()
-		if c.ask <= before { // the system's times are coarse
-			c.ask = before + 1
-			at := time.Unix(0, c.ask)
+		r.asked, r.ask = time.Now(), x.state.askedAt()
+		if r.ask <= before { // the system's times are coarse
+			r.ask = before + 1
+			at := time.Unix(0, r.ask)
 			if err := os.Chtimes(x.state.askedFile(), at, at); err != nil {
 				x.cfg.Log.Debug("ask the process that writes to look", "error", err)
 			}
 		}
 	}
-	ask := c.ask
-	c.mu.Unlock()
+	ask := r.ask
+	r.mu.Unlock()
 	s := x.Store()
 	text, err := s.Meta(ctx, answeredTo)
 	if err != nil {
@@ -455,7 +461,7 @@ func (c *coordinator) listen() {
 	if f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
 		_ = f.Close()
 	}
-	c.heard.Store(c.state.askedAt())
+	c.reading.heard.Store(c.state.askedAt())
 	c.watching.file(file) // else the heartbeat looks
 }
 
@@ -464,7 +470,7 @@ func hearReaders(x *Index) {
 	if !x.isOwner() {
 		return
 	}
-	if now := x.state.askedAt(); x.heard.Swap(now) < now {
+	if now := x.state.askedAt(); x.reading.heard.Swap(now) < now {
 		x.Rescan()
 	}
 }

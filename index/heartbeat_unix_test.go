@@ -73,7 +73,7 @@ func TestStoppedWriterIsNotTrusted(t *testing.T) {
 	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the writer to stop", func() bool { _, hangs := reader.writerHangs(); return hangs })
+	until(t, "the writer to stop", func() bool { _, hangs := reader.reading.writerHangs(); return hangs })
 	if u, err := unserved(), reader.Served(t.Context()); u != nil || err != nil {
 		t.Errorf("though nothing differs: %v, %v", u, err)
 	}

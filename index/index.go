@@ -97,19 +97,17 @@ type Index struct {
 	root     *walk.Root
 	throttle *throttle
 
-	state   stateFiles
-	current atomic.Pointer[store.Store]
+	state   storage
 	listed  atomic.Pointer[records] // read at the start, for the first scan
 	cancel  context.CancelFunc
 	stopped sync.WaitGroup // the goroutines of the index
 
-	embedding *embedding
-	compared  compared
-	heard     atomic.Int64 // what readers asked last, as askedAt
+	embedding *Embedding
+	troubles  troubles
+	reading   reading
 
-	wake        chan struct{} // tells the coordinator that the funnel holds something
-	saved       signal        // fires after each commit and when the store is replaced
-	writerWrote chan struct{} // in a process that reads: the writer has written its file
+	wake  chan struct{} // tells the coordinator that the funnel holds something
+	saved signal        // fires after each commit and when the store is replaced
 
 	// mu guards the fields below, which the coordinator shares with callers. It is
 	// never held while the disk or the database is touched.
@@ -133,16 +131,13 @@ type Index struct {
 	// cut: a scan did not end, and none of the whole root has ended since.
 	cut bool
 	// asOf is the latest moment such that all that was there then is indexed: a look at all files began then.
-	asOf     time.Time
-	counted  count        // of the scan at work
-	whole    *store.Store // the database that is known to have all files; nil if none is
-	notified map[string]bool
-	troubles map[trouble]string // what is wrong now, in words
-	watch    bool               // the index is to watch the disk itself
-	polling  bool               // the root cannot be watched and is scanned now and then
-	lastErr  error
-	short    error // why the index is not finished, nil if it is or may be (StopShort)
-	notKept  error // why the index went to memory last
+	asOf    time.Time
+	counted count        // of the scan at work
+	whole   *store.Store // the database that is known to have all files; nil if none is
+	watch   bool         // the index is to watch the disk itself
+	polling bool         // the root cannot be watched and is scanned now and then
+	lastErr error
+	short   error // why the index is not finished, nil if it is or may be (StopShort)
 
 	// What follows belongs to the coordinator alone.
 	trees    trees
@@ -177,14 +172,16 @@ func Open(cfg Config) (*Index, error) {
 		return nil, err
 	}
 	x := &Index{
-		cfg: cfg, root: root, throttle: newThrottle(cfg.Clock), wake: make(chan struct{}, 1), writerWrote: make(chan struct{}, 1),
+		cfg: cfg, root: root, throttle: newThrottle(cfg.Clock), wake: make(chan struct{}, 1),
 		buffers: map[string]*buffer{}, due: map[string]time.Time{}, scans: map[string]bool{"": true},
-		settled: make(chan struct{}), notified: map[string]bool{}, troubles: map[trouble]string{}, trees: trees{},
+		settled: make(chan struct{}), troubles: newTroubles(&cfg), trees: trees{},
 	}
 	root.OnChange(func(dir string) { x.request(func() { x.scans[dir] = true }) })
 	x.saved.init()
+	x.state.x = x
+	x.reading.x, x.reading.wrote = x, make(chan struct{}, 1)
 	x.embedding = newEmbedding(x)
-	if err := x.openState(); err != nil {
+	if err := x.state.open(); err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -195,8 +192,8 @@ func Open(cfg Config) (*Index, error) {
 	x.stopped.Go(func() { x.coordinate(ctx) })
 	x.stopped.Go(func() { x.check(ctx) })
 	x.stopped.Go(func() { x.embedding.run(ctx) })
-	x.stopped.Go(func() { x.heartbeat(ctx) })
-	x.stopped.Go(func() { x.lookBeside(ctx) })
+	x.stopped.Go(func() { heartbeat(ctx, x) })
+	x.stopped.Go(func() { x.reading.lookBeside(ctx) })
 	return x, nil
 }
 
@@ -215,10 +212,16 @@ func (x *Index) Close() error {
 
 // Store is the database to read from. It is another one after the index was
 // rebuilt or moved into memory; do not keep it.
-func (x *Index) Store() *store.Store { return x.current.Load() }
+func (x *Index) Store() *store.Store { return x.state.current.Load() }
 
 // Root decides which files may be read.
 func (x *Index) Root() *walk.Root { return x.root }
+
+// IsBrief answers whether whoever opened the index asks once and ends (Config.Brief).
+func (x *Index) IsBrief() bool { return x.cfg.Brief }
+
+// Logger takes what an operator wants to know of the index.
+func (x *Index) Logger() *slog.Logger { return x.cfg.Log }
 
 // Busy holds background work back until leave is called, and a moment longer: call
 // it for each keystroke and around each completion. It costs nothing to speak of.
@@ -234,7 +237,7 @@ func (x *Index) Rescan() { x.request(func() { x.scans[""] = true }) }
 // can; in another the user is told so.
 func (x *Index) Rebuild() {
 	if !x.isOwner() {
-		x.notify("Another quarry keeps the index of " + x.root.Dir() + " current: have that one rebuild it, or close it first.")
+		x.troubles.tell("Another quarry keeps the index of " + x.root.Dir() + " current: have that one rebuild it, or close it first.")
 		return
 	}
 	x.request(func() { x.rebuild = true })
@@ -308,18 +311,6 @@ func (x *Index) isSettled() bool {
 		return true
 	default:
 		return !x.owner
-	}
-}
-
-// notify passes a message to the user, once.
-func (x *Index) notify(message string) {
-	x.mu.Lock()
-	known := x.notified[message]
-	x.notified[message] = true
-	x.mu.Unlock()
-	if !known {
-		x.cfg.Log.Info(message) // the user is told, on the screen that has the warnings of the log, too
-		x.cfg.Notify(message)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -13,8 +12,12 @@ import (
 	"quarry/index/store"
 )
 
-// What searches know can be kept in a file beside the database, by whoever follows the
-// index: it belongs to one database, by its identity, and to one generation of that.
+// Kept is what searches know, in a file beside the database, where whoever follows the index
+// keeps it. It belongs to one database, by its identity, and to one generation of that.
+type Kept struct{ x *Index }
+
+// Kept is what is kept beside the database.
+func (x *Index) Kept() Kept { return Kept{x} }
 
 // identity is where a database has what tells it from all others.
 const identity = "identity"
@@ -22,59 +25,53 @@ const identity = "identity"
 // identify gives a database that this process writes its identity, if it has none yet.
 // Without one, as on a full disk, nothing is kept beside it. What is kept already is another
 // database's, or of a quarry that did not note what is forgotten and may have kept it.
-func (x *Index) identify(s *store.Store) {
+func (k Kept) identify(s *store.Store) {
 	id, err := s.Meta(context.Background(), identity)
 	if err == nil && id == "" {
 		err = s.PutMeta(identity, rand.Text())
 	}
 	if _, noted, e := s.Forgotten(context.Background()); e == nil && !noted {
 		err = errors.Join(err, s.ForgetBefore())
-		x.forgetKept()
+		k.forget()
 	}
 	if err != nil {
-		x.cfg.Log.Debug("identify the index", "error", err)
+		k.x.cfg.Log.Debug("identify the index", "error", err)
 	}
 }
 
-// Identity tells the database that Store answers now from all others; "" if it has none.
-func (x *Index) Identity(ctx context.Context) (string, *store.Store, error) {
-	s := x.Store()
+// Identity tells the database that Index.Store answers now from all others; "" if it has none.
+func (k Kept) Identity(ctx context.Context) (string, *store.Store, error) {
+	s := k.x.Store()
 	id, err := s.Meta(ctx, identity)
 	return id, s, err
 }
 
-// KeptPath is where what searches know is kept, "" if the index is in memory.
-func (x *Index) KeptPath() string {
-	if x.Store().InMemory() {
+// Path is where it is, "" if the index is in memory.
+func (k Kept) Path() string {
+	if k.x.Store().InMemory() {
 		return ""
 	}
-	return filepath.Join(x.state.dir, KeptName)
+	return filepath.Join(k.x.state.dir, KeptName)
 }
 
-// KeptName is the name of that file.
+// KeptName is the name of the file.
 const KeptName = "snapshot"
 
-// IsBrief answers whether whoever opened the index asks once and ends (Config.Brief).
-func (x *Index) IsBrief() bool { return x.cfg.Brief }
-
-// Logger takes what an operator wants to know of the index.
-func (x *Index) Logger() *slog.Logger { return x.cfg.Log }
-
-// MayKeep answers whether this process may write what is kept: it writes the database.
-func (x *Index) MayKeep() bool { return x.isOwner() && x.KeptPath() != "" }
+// MayWrite answers whether this process may write what is kept: it writes the database.
+func (k Kept) MayWrite() bool { return k.x.isOwner() && k.Path() != "" }
 
 // ErrOvertaken says that what was to be kept is of a state of the index that may not be kept any
 // more: the index moved on to another database, or something in that state may not be read now.
 var ErrOvertaken = errors.New("what was to be kept has been overtaken")
 
-// PutKept calls put, which puts what was known at a state of the index where it is kept, unless
+// Put calls put, which puts what was known at a state of the index where it is kept, unless
 // that state was overtaken. Until put has returned nobody else forgets what is kept, in no
 // process: who forgets has committed why before, so that either this sees it, or the other
 // removes what put made.
-func (x *Index) PutKept(ctx context.Context, at Cursor, put func() error) error {
-	x.state.keeping.Lock()
-	defer x.state.keeping.Unlock()
-	if !x.MayKeep() || !x.IsCurrent(at) || x.state.isRemoved() {
+func (k Kept) Put(ctx context.Context, at Cursor, put func() error) error {
+	k.x.state.keeping.Lock()
+	defer k.x.state.keeping.Unlock()
+	if !k.MayWrite() || !k.x.IsCurrent(at) || k.x.state.isRemoved() {
 		return ErrOvertaken
 	}
 	if ok, err := MayBegin(ctx, at.store, at.generation); err != nil || !ok {
@@ -89,26 +86,26 @@ func MayBegin(ctx context.Context, s *store.Store, generation int64) (bool, erro
 	return generation >= from, err
 }
 
-// forgetKept removes what is kept: words of what the rules leave out from now on may be
+// forget removes what is kept: words of what the rules leave out from now on may be
 // in it. The database says so already (store.Batch.Private), else another could be put
 // there that is of the state before.
-func (x *Index) forgetKept() {
-	if x.state.dir == "" {
+func (k Kept) forget() {
+	if k.x.state.dir == "" {
 		return
 	}
-	x.state.keeping.Lock()
-	defer x.state.keeping.Unlock()
-	_ = os.Remove(filepath.Join(x.state.dir, KeptName)) // mostly it is not there
-	_ = os.Remove(x.state.listing())                    // which has names
+	k.x.state.keeping.Lock()
+	defer k.x.state.keeping.Unlock()
+	_ = os.Remove(filepath.Join(k.x.state.dir, KeptName)) // mostly it is not there
+	_ = os.Remove(k.x.state.listing())                    // which has names
 }
 
-// doubtKept is for who begins to write a database. A process before may have been killed
+// doubt is for who begins to write a database. A process before may have been killed
 // when something had left the index and not yet what was kept of it, or while it wrote that.
-func doubtKept(x *Index, s *store.Store) error {
-	snapshot.RemoveUnfinished(filepath.Join(x.state.dir, KeptName))
+func (k Kept) doubt(s *store.Store) error {
+	snapshot.RemoveUnfinished(filepath.Join(k.x.state.dir, KeptName))
 	due, err := s.NeedsWipe(context.Background())
 	if due {
-		x.forgetKept()
+		k.forget()
 	}
 	return err
 }

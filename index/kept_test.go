@@ -19,7 +19,7 @@ func TestKeptIsDoubtedAtTheStart(t *testing.T) {
 	write(t, dir, map[string]string{"a.go": "package a\n"})
 	x := open(t, Config{Dir: dir, StateDir: state})
 	awaitWiped(t, x)
-	path, database := x.KeptPath(), x.state.database()
+	path, database := x.Kept().Path(), x.state.database()
 	shut(t, x)
 	for name, test := range map[string]struct {
 		file, change string
@@ -73,14 +73,14 @@ func TestPutKept(t *testing.T) {
 	}
 	refused := func(what string, x *Index, at Cursor) {
 		t.Helper()
-		err := x.PutKept(t.Context(), at, func() error { t.Errorf("%s: put", what); return nil })
+		err := x.Kept().Put(t.Context(), at, func() error { t.Errorf("%s: put", what); return nil })
 		if !errors.Is(err, ErrOvertaken) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	before := cursor(x)
 	put := false
-	if err := x.PutKept(t.Context(), before, func() error { put = true; return nil }); err != nil || !put {
+	if err := x.Kept().Put(t.Context(), before, func() error { put = true; return nil }); err != nil || !put {
 		t.Fatalf("what is as it was is not put: %t, %v", put, err)
 	}
 	write(t, dir, map[string]string{".quarryignore": "b.go\n"})
@@ -95,7 +95,7 @@ func TestPutKept(t *testing.T) {
 
 	gone := errors.New("gone")
 	let := make(chan error, 1)
-	err := x.PutKept(t.Context(), now, func() error {
+	err := x.Kept().Put(t.Context(), now, func() error {
 		go func() { let <- x.state.unlock() }()
 		other := flock.New(x.state.lockFile())
 		if free, err := other.TryLock(); free || err != nil {
@@ -114,12 +114,12 @@ func TestPutKept(t *testing.T) {
 		t.Error(err)
 	}
 	shut(t, y)
-	if err := x.replace(nil); err != nil {
+	if err := x.state.replace(nil); err != nil {
 		t.Fatal(err)
 	}
 	refused("the database is another", x, now)
 	shut(t, x)
-	if err := x.PutKept(context.Background(), cursorOf(x), func() error { t.Error("closed: put"); return nil }); err == nil {
+	if err := x.Kept().Put(context.Background(), cursorOf(x), func() error { t.Error("closed: put"); return nil }); err == nil {
 		t.Error("closed: no error")
 	}
 }

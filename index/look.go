@@ -87,7 +87,7 @@ func (c *coordinator) readOne(ctx context.Context, rel string) (r result, reason
 	if err != nil {
 		return r, "", err
 	}
-	return c.Index.read(rel, known)
+	return readFile(c.Index, rel, known)
 }
 
 // known is what the index has of a path, nil if nothing that counts.

@@ -30,7 +30,7 @@ func madeWith(ctx context.Context, s *store.Store) (ended, began string, err err
 // scan that follows; until then nobody is shown it, because texts are read anew.
 //
 // What a listing has, this very program has looked at, if it wrote that.
-func (x *Index) forgetSecrets(s *store.Store) error {
+func forgetSecrets(x *Index, s *store.Store) error {
 	ctx := context.Background()
 	listed, err := x.state.openListing(ctx, s)
 	if err != nil {
@@ -54,6 +54,6 @@ func (x *Index) forgetSecrets(s *store.Store) error {
 	}
 	b.Private = true
 	x.listed.Store(nil)
-	defer x.forgetKept()
+	defer x.Kept().forget()
 	return errors.Join(s.WipeLater(), s.Apply(b))
 }

@@ -84,16 +84,16 @@ func (c *coordinator) moveToDisk(ctx context.Context) error {
 		return err
 	}
 	c.state.opened = nil
-	won, err := c.becomeOwner()
+	won, err := c.state.becomeOwner()
 	if err != nil {
 		return err
 	}
 	if !won && c.Store().InMemory() {
 		return fmt.Errorf("another process is about to write %s", dir)
 	}
-	c.recover(inMemory)
+	c.troubles.end(inMemory)
 	c.cfg.Log.Info("the index is on disk again", "root", c.root.Dir())
-	c.notify("The index of " + c.root.Dir() + " is on disk again.")
+	c.troubles.tell("The index of " + c.root.Dir() + " is on disk again.")
 	if won {
 		c.fill.later(c.cfg.Clock.Now())
 		c.startOver()

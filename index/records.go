@@ -83,14 +83,14 @@ func (f *stateFiles) openListing(ctx context.Context, s *store.Store) (*records,
 	return r, nil
 }
 
-// recordsOf answers what a scan of a folder compares with. all: everything is read anyway.
-func (x *Index) recordsOf(ctx context.Context, dir string, all bool) (*records, error) {
-	s := x.Store()
-	r := x.listed.Swap(nil)
-	if dir == "" && !all {
-		if r == nil || r.store != s {
+// records answers what the scan compares with. all: everything is read anyway.
+func (s *scan) records(ctx context.Context, all bool) (*records, error) {
+	db := s.x.Store()
+	r := s.x.listed.Swap(nil)
+	if s.dir == "" && !all {
+		if r == nil || r.store != db {
 			var err error
-			if r, err = x.state.openListing(ctx, s); err != nil {
+			if r, err = s.x.state.openListing(ctx, db); err != nil {
 				return nil, err
 			}
 		}
@@ -98,8 +98,8 @@ func (x *Index) recordsOf(ctx context.Context, dir string, all bool) (*records, 
 			return r, nil
 		}
 	}
-	rows, err := s.Stats(ctx, dir)
-	return &records{store: s, rows: rows, whole: true}, err
+	rows, err := db.Stats(ctx, s.dir)
+	return &records{store: db, rows: rows, whole: true}, err
 }
 
 // known is what a walk may begin with, nil if there is nothing: another build may leave
@@ -257,17 +257,17 @@ func sumOf(skipped []store.Skipped) string {
 
 // keepListing writes the listing of a whole scan, if anything differs from it. What
 // keeps it from being written costs the next start a moment and nothing else.
-func (x *Index) keepListing(ctx context.Context, s *scan) {
-	st := x.Store()
-	if s.same && !s.moved || st.InMemory() || x.state.dir == "" {
+func (s *scan) keepListing(ctx context.Context) {
+	st := s.x.Store()
+	if s.same && !s.moved || st.InMemory() || s.x.state.dir == "" {
 		return
 	}
-	if err := x.writeListing(ctx, st, s); err != nil {
-		x.cfg.Log.Debug("write the listing", "error", err)
+	if err := s.writeListing(ctx, st); err != nil {
+		s.x.cfg.Log.Debug("write the listing", "error", err)
 	}
 }
 
-func (x *Index) writeListing(ctx context.Context, st *store.Store, s *scan) error {
+func (s *scan) writeListing(ctx context.Context, st *store.Store) error {
 	id, err := st.Meta(ctx, identity)
 	if err != nil || id == "" {
 		return err
@@ -304,5 +304,5 @@ func (x *Index) writeListing(ctx context.Context, st *store.Store, s *scan) erro
 		entries = append(entries, e)
 	}
 	return listing.New(listing.Head{Identity: id, Generation: generation, MadeBy: madeBy, Program: program(), Skipped: sumOf(s.skipped)}, entries).
-		Write(x.state.listing())
+		Write(s.x.state.listing())
 }

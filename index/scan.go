@@ -22,6 +22,7 @@ import (
 // scan compares a folder with the index and analyses what differs. It runs in
 // goroutines of its own and hands its results to the coordinator.
 type scan struct {
+	x       *Index
 	dir     string // "" is the root
 	cancel  context.CancelFunc
 	started time.Time
@@ -94,22 +95,24 @@ func mayBe(st *store.Stat, e walk.Entry) bool {
 }
 
 // startScan begins a scan. all: read every file, however unchanged it looks.
-func (x *Index) startScan(ctx context.Context, dir string, all bool) *scan {
+func startScan(ctx context.Context, x *Index, dir string, all bool) *scan {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &scan{
-		dir: dir, cancel: cancel, started: x.cfg.Clock.Now(), began: time.Now(), asked: x.state.askedAt(), results: make(chan result, 256),
+		x: x, dir: dir, cancel: cancel, started: x.cfg.Clock.Now(), began: time.Now(), asked: x.state.askedAt(), results: make(chan result, 256),
 		counts: map[string]int{}, gone: map[store.Hash][]string{},
 	}
 	x.stopped.Go(func() {
 		defer close(s.results)
 		defer cancel()
-		s.err = x.scan(ctx, s, all)
+		s.err = s.compare(ctx, all)
 	})
 	return s
 }
 
-func (x *Index) scan(ctx context.Context, s *scan, all bool) error {
-	known, err := x.recordsOf(ctx, s.dir, all)
+// compare finds what differs, and has it read.
+func (s *scan) compare(ctx context.Context, all bool) error {
+	x := s.x
+	known, err := s.records(ctx, all)
 	if err != nil {
 		return err
 	}
@@ -188,7 +191,7 @@ func (x *Index) scan(ctx context.Context, s *scan, all bool) error {
 	if s.dir == "" {
 		x.noteLookedAt()
 	}
-	if err := x.readAll(ctx, s, stale); err != nil {
+	if err := s.readAll(ctx, stale); err != nil {
 		return err
 	}
 	slices.SortFunc(s.skipped, func(a, b store.Skipped) int {
@@ -234,7 +237,8 @@ const atOnce = 2 << 20
 var analysing = semaphore.NewWeighted(atOnce)
 
 // readAll analyses the stale files in parallel.
-func (x *Index) readAll(ctx context.Context, s *scan, stale []staleFile) error {
+func (s *scan) readAll(ctx context.Context, stale []staleFile) error {
+	x := s.x
 	var (
 		group   sync.WaitGroup
 		mu      sync.Mutex // guards failure and s.skip
@@ -266,7 +270,7 @@ func (x *Index) readAll(ctx context.Context, s *scan, stale []staleFile) error {
 					err = analysing.Acquire(ctx, weight)
 				}
 				if err == nil {
-					r, reason, err = x.read(e.Path, e.known)
+					r, reason, err = readFile(x, e.Path, e.known)
 					analysing.Release(weight)
 				}
 				if err == nil {
@@ -386,10 +390,10 @@ func (q *queue) fail() {
 	q.failed = true
 }
 
-// read looks at one file on disk that no rule leaves out. The answer is a reason
+// readFile looks at one file on disk that no rule leaves out. The answer is a reason
 // to leave it out after all, or what to write. known is what the index has of it,
 // nil if nothing that counts.
-func (x *Index) read(rel string, known *store.Hash) (r result, reason walk.Reason, err error) {
+func readFile(x *Index, rel string, known *store.Hash) (r result, reason walk.Reason, err error) {
 	text, entry, reason, err := x.root.Read(rel)
 	r.entry = walk.Entry{Path: rel, Size: entry.Size, ModTime: modTime(entry, time.Now()), Changed: entry.Changed}
 	if reason != "" {

@@ -49,6 +49,15 @@ func (s *stateFiles) unlock() error {
 	return s.lock.Close()
 }
 
+// storage is the database that an index reads, and writes where this process owns it, with the
+// files around it.
+type storage struct {
+	stateFiles
+	x       *Index
+	current atomic.Pointer[store.Store]
+	notKept error // why the index went to memory last; guarded by Index.mu
+}
+
 // DefaultStateDir is quarry's folder for state: QUARRY_STATE_DIR, else what the
 // platform provides.
 func DefaultStateDir() (string, error) {
@@ -97,77 +106,77 @@ func databaseDir(stateDir, root string) (string, error) {
 	return filepath.Join(stateDir, "index", filepath.Base(root)+"-"+hex.EncodeToString(sum[:6])), nil
 }
 
-// openState opens the database as its writer, or to read it if another process
+// open opens the database as its writer, or to read it if another process
 // writes it, or else in memory.
-func (x *Index) openState() error {
-	dir, err := databaseDir(x.cfg.StateDir, x.root.Dir())
+func (d *storage) open() error {
+	dir, err := databaseDir(d.x.cfg.StateDir, d.x.root.Dir())
 	if err == nil {
-		x.state.dir = dir
+		d.dir = dir
 		err = os.MkdirAll(dir, 0o700)
 	}
 	if err != nil {
-		return x.startInMemory(err)
+		return d.startInMemory(err)
 	}
-	x.state.lock = flock.New(x.state.lockFile())
-	won, err := x.becomeOwner()
+	d.lock = flock.New(d.lockFile())
+	won, err := d.becomeOwner()
 	switch {
 	case err != nil:
-		return x.startInMemory(err)
+		return d.startInMemory(err)
 	case won:
 		return nil
 	}
-	x.cfg.Log.Info("another process writes the index; reading it", "root", x.root.Dir())
-	empty, err := store.Open("", x.saved.fire)
+	d.x.cfg.Log.Info("another process writes the index; reading it", "root", d.x.root.Dir())
+	empty, err := store.Open("", d.x.saved.fire)
 	if err != nil {
 		return err
 	}
-	x.current.Store(empty)
-	if err := x.follow(); err != nil {
-		return x.startInMemory(err)
+	d.current.Store(empty)
+	if err := d.follow(); err != nil {
+		return d.startInMemory(err)
 	}
 	return nil
 }
 
 // becomeOwner takes the lock if it is free, and opens the database to write. As
 // long as it is not free the database is opened anew when the writer made another.
-func (x *Index) becomeOwner() (won bool, err error) {
-	x.state.taking.Lock()
-	defer x.state.taking.Unlock()
-	if won, err = x.state.lock.TryLock(); err != nil || !won {
-		if err == nil && x.current.Load() != nil {
-			err = x.follow()
+func (d *storage) becomeOwner() (won bool, err error) {
+	d.taking.Lock()
+	defer d.taking.Unlock()
+	if won, err = d.lock.TryLock(); err != nil || !won {
+		if err == nil && d.current.Load() != nil {
+			err = d.follow()
 		}
 		return false, err
 	}
-	x.state.nameWriter() // before anything that takes time: it may be stopped in the middle of that
-	s, err := x.openOwn()
+	d.nameWriter() // before anything that takes time: it may be stopped in the middle of that
+	s, err := d.openOwn()
 	if err != nil {
-		return false, errors.Join(err, x.state.lock.Unlock())
+		return false, errors.Join(err, d.lock.Unlock())
 	}
-	x.identify(s)
-	err = errors.Join(doubtKept(x, s), wasBehind(context.Background(), x, s), x.forgetSecrets(s))
-	if err == nil && x.state.isLockRemoved() { // it was opened before, and another quarry may hold the new one
+	d.x.Kept().identify(s)
+	err = errors.Join(d.x.Kept().doubt(s), wasBehind(context.Background(), d.x, s), forgetSecrets(d.x, s))
+	if err == nil && d.isLockRemoved() { // it was opened before, and another quarry may hold the new one
 		err = errRemoved
 	}
 	if err != nil {
-		return false, errors.Join(err, s.Close(), x.state.lock.Unlock())
+		return false, errors.Join(err, s.Close(), d.lock.Unlock())
 	}
-	x.mu.Lock()
-	x.looked = false // by this process; whoever wrote before may not have heard of all
-	x.mu.Unlock()
-	x.swap(s, true)
+	d.x.mu.Lock()
+	d.x.looked = false // by this process; whoever wrote before may not have heard of all
+	d.x.mu.Unlock()
+	d.swap(s, true)
 	return true, nil
 }
 
 // unlockInMemory gives up the lock that an index now in memory held, unless it is on disk again
 // by then.
-func (x *Index) unlockInMemory() error {
-	x.state.taking.Lock()
-	defer x.state.taking.Unlock()
-	if !x.Store().InMemory() {
+func (d *storage) unlockInMemory() error {
+	d.taking.Lock()
+	defer d.taking.Unlock()
+	if !d.x.Store().InMemory() {
 		return nil
 	}
-	return x.state.unlock()
+	return d.unlock()
 }
 
 // OtherVersion says that a quarry of another version writes an index, which this one cannot
@@ -197,24 +206,24 @@ const olderLooks = 3
 
 // follow opens the database that another process writes, if it is not open yet. It fails with
 // *OtherVersion where that can never be.
-func (x *Index) follow() error {
-	info, err := os.Stat(x.state.database())
-	if err != nil || x.state.opened != nil && os.SameFile(info, x.state.opened) {
+func (d *storage) follow() error {
+	info, err := os.Stat(d.database())
+	if err != nil || d.opened != nil && os.SameFile(info, d.opened) {
 		return nil
 	}
-	s, err := store.OpenToRead(x.state.database())
+	s, err := store.OpenToRead(d.database())
 	if err != nil {
-		x.cfg.Log.Debug("follow the index of another process", "error", err)
+		d.x.cfg.Log.Debug("follow the index of another process", "error", err)
 		if errors.Is(err, store.ErrOlderSchema) {
-			x.state.older++
+			d.older++
 		}
-		if errors.Is(err, store.ErrNewerSchema) || x.state.older >= olderLooks {
-			return &OtherVersion{x.state.writer(), err}
+		if errors.Is(err, store.ErrNewerSchema) || d.older >= olderLooks {
+			return &OtherVersion{d.writer(), err}
 		}
 		return nil
 	}
-	x.state.opened, x.state.older = info, 0
-	x.swap(s, false)
+	d.opened, d.older = info, 0
+	d.swap(s, false)
 	return nil
 }
 
@@ -234,71 +243,71 @@ func (s *stateFiles) otherVersion() error {
 
 // swap replaces the database that is read from. The owner reads its own, at any time:
 // it is there before anybody can learn who the owner is.
-func (x *Index) swap(s *store.Store, owner bool) {
-	x.state.mine.Store(nil)
+func (d *storage) swap(s *store.Store, owner bool) {
+	d.mine.Store(nil)
 	if owner && !s.InMemory() {
-		if info, err := os.Stat(x.state.database()); err == nil {
-			x.state.mine.Store(&info)
+		if info, err := os.Stat(d.database()); err == nil {
+			d.mine.Store(&info)
 		}
 	}
-	old := x.current.Swap(s)
-	x.mu.Lock()
-	x.owner = owner
-	x.damaged = nil // it was the old one's
-	x.mu.Unlock()
+	old := d.current.Swap(s)
+	d.x.mu.Lock()
+	d.x.owner = owner
+	d.x.damaged = nil // it was the old one's
+	d.x.mu.Unlock()
 	if old != nil {
 		if err := old.Close(); err != nil {
-			x.cfg.Log.Error("close the index", "error", err)
+			d.x.cfg.Log.Error("close the index", "error", err)
 		}
 	}
-	x.saved.fire()
+	d.x.saved.fire()
 }
 
 // openOwn opens the database to write; a damaged one is set aside first.
-func (x *Index) openOwn() (*store.Store, error) {
-	s, err := store.Open(x.state.database(), x.saved.fire)
+func (d *storage) openOwn() (*store.Store, error) {
+	s, err := store.Open(d.database(), d.x.saved.fire)
 	if errors.Is(err, store.ErrCorrupt) {
-		if err := x.setAside(err); err != nil {
+		if err := d.setAside(err); err != nil {
 			return nil, err
 		}
-		s, err = store.Open(x.state.database(), x.saved.fire)
+		s, err = store.Open(d.database(), d.x.saved.fire)
 	}
 	return s, err
 }
 
 // setAside renames a damaged database, over the one set aside before.
-func (x *Index) setAside(cause error) error {
-	name := x.state.database()
+func (d *storage) setAside(cause error) error {
+	name := d.database()
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		if err := os.Rename(name+suffix, name+".damaged"+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("set the damaged index aside: %w", err)
 		}
 	}
-	x.cfg.Log.Error("damaged index set aside", "error", cause, "copy", name+".damaged")
-	x.notify(fmt.Sprintf("The index of %s was damaged and is being rebuilt. A copy is kept at %s.damaged.", x.root.Dir(), name))
+	d.x.cfg.Log.Error("damaged index set aside", "error", cause, "copy", name+".damaged")
+	d.x.troubles.tell(fmt.Sprintf("The index of %s was damaged and is being rebuilt. A copy is kept at %s.damaged.", d.x.root.Dir(), name))
 	return nil
 }
 
 // startInMemory begins without a database on disk.
-func (x *Index) startInMemory(cause error) error {
-	s, err := store.Open("", x.saved.fire)
+func (d *storage) startInMemory(cause error) error {
+	s, err := store.Open("", d.x.saved.fire)
 	if err != nil {
 		return errors.Join(cause, err)
 	}
-	x.goOnInMemory(s, cause)
+	d.goOnInMemory(s, cause)
 	return nil
 }
 
 // goOnInMemory makes s the index, which is in memory. The one on disk is left to
 // whatever other process can write it.
-func (x *Index) goOnInMemory(s *store.Store, cause error) {
-	x.notifyInMemory(cause)
-	x.swap(s, true)
-	x.startOver()
-	x.embedding.letGo()
+func (d *storage) goOnInMemory(s *store.Store, cause error) {
+	d.notifyInMemory(cause)
+	d.swap(s, true)
+	d.x.startOver()
+	d.x.embedding.letGo()
 }
 
-func (x *Index) notifyInMemory(cause error) {
+func (d *storage) notifyInMemory(cause error) {
 	advice := ""
 	var other *OtherVersion
 	switch {
@@ -306,13 +315,13 @@ func (x *Index) notifyInMemory(cause error) {
 		advice = " quarry looks again every few seconds."
 	case errors.Is(cause, errRemoved):
 		advice = " quarry writes them again in a few seconds."
-	case !errors.Is(cause, store.ErrNewerSchema) && x.state.dir != "":
-		advice = fmt.Sprintf(" Free some disk space or make %s writable; quarry looks again every few minutes.", x.state.dir)
+	case !errors.Is(cause, store.ErrNewerSchema) && d.dir != "":
+		advice = fmt.Sprintf(" Free some disk space or make %s writable; quarry looks again every few minutes.", d.dir)
 	}
-	x.mu.Lock()
-	x.notKept = cause
-	x.mu.Unlock()
-	x.suffer(inMemory, fmt.Sprintf("The index of %s is kept in memory and will be lost at exit: %v.%s", x.root.Dir(), cause, advice))
+	d.x.mu.Lock()
+	d.notKept = cause
+	d.x.mu.Unlock()
+	d.x.troubles.begin(inMemory, fmt.Sprintf("The index of %s is kept in memory and will be lost at exit: %v.%s", d.x.root.Dir(), cause, advice))
 }
 
 // NotKept is why the index is in memory and will be lost at exit; nil if it is on disk.
@@ -322,7 +331,7 @@ func (x *Index) NotKept() error {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.notKept
+	return x.state.notKept
 }
 
 // errRemoved says that somebody removed the database while it was open. What is written to it
@@ -334,53 +343,53 @@ var errRemoved = errors.New("its files were removed")
 const maxCopied = 512 << 20
 
 // moveToMemory goes on in memory after a write failed for want of room, or the files are gone.
-func (x *Index) moveToMemory(cause error) error {
-	if info, err := os.Stat(x.state.database()); err == nil && info.Size() < maxCopied {
-		s, err := x.Store().Copy(x.saved.fire)
+func (d *storage) moveToMemory(cause error) error {
+	if info, err := os.Stat(d.database()); err == nil && info.Size() < maxCopied {
+		s, err := d.x.Store().Copy(d.x.saved.fire)
 		if err == nil {
-			x.goOnInMemory(s, cause)
+			d.goOnInMemory(s, cause)
 			return nil
 		}
-		x.cfg.Log.Warn("the index is made anew in memory", "error", err)
+		d.x.cfg.Log.Warn("the index is made anew in memory", "error", err)
 	}
-	return x.startInMemory(cause)
+	return d.startInMemory(cause)
 }
 
 // replace makes the index anew; damaged says why, nil if somebody asked for it.
-func (x *Index) replace(damaged error) error {
-	if x.Store().InMemory() {
-		s, err := store.Open("", x.saved.fire)
+func (d *storage) replace(damaged error) error {
+	if d.x.Store().InMemory() {
+		s, err := store.Open("", d.x.saved.fire)
 		if err != nil {
 			return err
 		}
-		x.swap(s, true)
-		x.startOver()
+		d.swap(s, true)
+		d.x.startOver()
 		return nil
 	}
 	// The file can be moved or removed on every system only once it is closed.
-	if err := x.Store().Close(); err != nil {
-		x.cfg.Log.Error("close the index", "error", err)
+	if err := d.x.Store().Close(); err != nil {
+		d.x.cfg.Log.Error("close the index", "error", err)
 	}
 	var err error
 	if damaged != nil {
-		err = x.setAside(damaged)
+		err = d.setAside(damaged)
 	} else {
 		for _, suffix := range []string{"", "-wal", "-shm"} {
-			if e := os.Remove(x.state.database() + suffix); e != nil && !errors.Is(e, fs.ErrNotExist) {
+			if e := os.Remove(d.database() + suffix); e != nil && !errors.Is(e, fs.ErrNotExist) {
 				err = errors.Join(err, e)
 			}
 		}
 	}
 	var s *store.Store
 	if err == nil {
-		s, err = store.Open(x.state.database(), x.saved.fire)
+		s, err = store.Open(d.database(), d.x.saved.fire)
 	}
 	if err != nil {
-		return x.startInMemory(err)
+		return d.startInMemory(err)
 	}
-	x.identify(s)
-	x.swap(s, true)
-	x.startOver()
+	d.x.Kept().identify(s)
+	d.swap(s, true)
+	d.x.startOver()
 	return nil
 }
 

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -157,7 +159,7 @@ func (x *Index) Status(ctx context.Context) (Status, error) {
 	}
 	x.mu.Unlock()
 	if st.Troubles = x.Troubles(); st.Writer == OtherProcess && len(st.Troubles) == 0 {
-		if pid, hangs := x.writerHangs(); hangs {
+		if pid, hangs := x.reading.writerHangs(); hangs {
 			st.Troubles = append(st.Troubles, unservedBy(pid, st.Root))
 		}
 	}
@@ -385,34 +387,77 @@ func (x *Index) StopShort(err error) {
 	x.mu.Lock()
 	x.short, x.lastErr = err, err
 	x.mu.Unlock()
-	x.suffer(tooShort, err.Error())
+	x.troubles.begin(tooShort, err.Error())
 	x.saved.fire()
 }
 
-// suffer notes what is wrong, and tells the user, once for each matter.
-func (x *Index) suffer(t trouble, message string) {
-	x.mu.Lock()
-	x.troubles[t] = message
-	x.mu.Unlock()
-	x.notify(message)
+// troubles is what the user is told of an index.
+type troubles struct {
+	log    *slog.Logger
+	notify func(string) // shows the user a message
+
+	mu  sync.Mutex         // guards the fields below
+	now map[trouble]string // what is wrong now, in words
+	// told are the messages that the user was shown.
+	told map[string]bool
 }
 
-// recover notes that something is over; it answers whether it was there.
-func (x *Index) recover(t trouble) bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	_, was := x.troubles[t]
-	delete(x.troubles, t)
+func newTroubles(cfg *Config) troubles {
+	return troubles{log: cfg.Log, notify: cfg.Notify, now: map[trouble]string{}, told: map[string]bool{}}
+}
+
+// tell shows the user a message, once.
+func (t *troubles) tell(message string) {
+	t.mu.Lock()
+	known := t.told[message]
+	t.told[message] = true
+	t.mu.Unlock()
+	if !known {
+		t.log.Info(message) // the user is told, on the screen that has the warnings of the log, too
+		t.notify(message)
+	}
+}
+
+// begin notes what is wrong, and tells the user, once for each matter.
+func (t *troubles) begin(what trouble, message string) {
+	t.note(what, message)
+	t.tell(message)
+}
+
+// note notes what is wrong, of which nobody is told who does not ask.
+func (t *troubles) note(what trouble, message string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.now[what] = message
+}
+
+// end notes that something is over; it answers whether it was there.
+func (t *troubles) end(what trouble) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, was := t.now[what]
+	delete(t.now, what)
 	return was
 }
 
-// Troubles are sentences about what is wrong now, and what to do about it.
-func (x *Index) Troubles() []string {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+// has answers whether something is wrong now.
+func (t *troubles) has(what trouble) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, is := t.now[what]
+	return is
+}
+
+// list are sentences about what is wrong now, and what to do about it.
+func (t *troubles) list() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	list := []string{}
-	for _, t := range slices.Sorted(maps.Keys(x.troubles)) {
-		list = append(list, x.troubles[t])
+	for _, what := range slices.Sorted(maps.Keys(t.now)) {
+		list = append(list, t.now[what])
 	}
 	return list
 }
+
+// Troubles are sentences about what is wrong now, and what to do about it.
+func (x *Index) Troubles() []string { return x.troubles.list() }

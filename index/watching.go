@@ -72,7 +72,7 @@ func (w *watches) start() {
 			switch {
 			case name == writer:
 				select {
-				case x.writerWrote <- struct{}{}:
+				case x.reading.wrote <- struct{}{}:
 				default: // it will look
 				}
 			case name == asked:
@@ -201,7 +201,7 @@ func (w *watches) cannot(err error) {
 
 // poll has the root scanned now and then from here on.
 func (w *watches) poll(err error) {
-	w.x.suffer(delayed, "Changes made outside the editor are noticed late in "+w.x.root.Dir()+": "+err.Error()+".")
+	w.x.troubles.begin(delayed, "Changes made outside the editor are noticed late in "+w.x.root.Dir()+": "+err.Error()+".")
 	w.x.request(func() { w.x.polling = true })
 }
 

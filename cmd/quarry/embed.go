@@ -16,9 +16,9 @@ func (a *app) embed(ctx context.Context, x *index.Index, bar *progressBar, all b
 	s := a.CommandSettings()
 	if !all {
 		if s.Embedding.Enabled {
-			x.SetEmbedders(index.Embedders{Model: s.Embedding.Model, Prefixes: engines.Prefixes(s.Embedding), QueriesOnly: true})
+			x.Embedding().SetEmbedders(index.Embedders{Model: s.Embedding.Model, Prefixes: engines.Prefixes(s.Embedding), QueriesOnly: true})
 		}
-		return func() {}, x.SettleVectors(ctx)
+		return func() {}, x.Embedding().Settle(ctx)
 	}
 	options := engines.ModelOptions(s)
 	options.EmbedThreads = runtime.NumCPU() // nobody completes code meanwhile
@@ -27,8 +27,8 @@ func (a *app) embed(ctx context.Context, x *index.Index, bar *progressBar, all b
 		return func() {}, err
 	}
 	s.Embedding.Enabled = true // it was asked for
-	x.SetEmbedders(engines.Embedders(server, s.Embedding, nil))
-	err = x.SettleVectors(ctx)
+	x.Embedding().SetEmbedders(engines.Embedders(server, s.Embedding, nil))
+	err = x.Embedding().Settle(ctx)
 	bar.end()
 	if ctx.Err() != nil {
 		err = errors.New("stopped; what was embedded is kept; the next run continues from there")

@@ -194,7 +194,7 @@ func lost(cause error, root string) error {
 // keepSnapshot leaves what searches know beside the index, so that the next process
 // begins with it. Making it anew takes a third of what a first index does.
 func keepSnapshot(ctx context.Context, x *index.Index, dir string, bar *progressBar) error {
-	if !x.MayKeep() {
+	if !x.Kept().MayWrite() {
 		return nil // another quarry does, or nothing can be kept
 	}
 	w := live.Follow(x, filepath.Base(dir), nil)

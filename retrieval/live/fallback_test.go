@@ -45,7 +45,7 @@ func unfilled(t *testing.T, files map[string]string) *index.Index {
 
 // cold is a workspace that has not read anything of the index yet.
 func cold(tb testing.TB, source *index.Index) *Workspace {
-	w := &Workspace{Search: retrieval.New(retrieval.Options{}), source: source, semantic: dense.Follow(source), ready: make(chan struct{}), rest: time.NewTimer(restAfter)}
+	w := &Workspace{Search: retrieval.New(retrieval.Options{}), source: source, semantic: dense.Follow(source.Embedding()), ready: make(chan struct{}), rest: time.NewTimer(restAfter)}
 	tb.Cleanup(w.semantic.Close)
 	return w
 }

@@ -61,7 +61,7 @@ const muchMemory = 8 << 20
 
 // restore begins with what is kept, if there is a file for the present database.
 func (w *Workspace) restore(ctx context.Context) (known index.Known, ok bool) {
-	path := w.source.KeptPath()
+	path := w.source.Kept().Path()
 	if path == "" {
 		return known, false
 	}
@@ -73,7 +73,7 @@ func (w *Workspace) restore(ctx context.Context) (known index.Known, ok bool) {
 	default:
 		w.source.Logger().Debug("begin without the snapshot", "file", path, "error", err)
 		// What this process may not read or map, or had no time for, serves the next one.
-		if errors.Is(err, snapshot.ErrUnusable) && w.source.MayKeep() {
+		if errors.Is(err, snapshot.ErrUnusable) && w.source.Kept().MayWrite() {
 			_ = os.Remove(path) // another is made
 		}
 	}
@@ -96,7 +96,7 @@ func (w *Workspace) open(ctx context.Context, path string) (known index.Known, e
 	if failed := fault.Guard(func() { err = json.Unmarshal(f.Sections[max(n, 0)], &state) }); failed != nil || err != nil {
 		return known, errors.Join(snapshot.ErrUnusable, failed, err)
 	}
-	identity, s, err := w.source.Identity(ctx)
+	identity, s, err := w.source.Kept().Identity(ctx)
 	if err != nil {
 		return known, err
 	}
@@ -135,7 +135,7 @@ func (w *Workspace) open(ctx context.Context, path string) (known index.Known, e
 // restoreLinks begins with the graph that is kept if it is of the given state, which is that
 // of what is searchable; relinking is held.
 func (w *Workspace) restoreLinks(ctx context.Context, at index.Cursor) bool {
-	path := w.source.KeptPath()
+	path := w.source.Kept().Path()
 	if path == "" {
 		return false
 	}
@@ -143,7 +143,7 @@ func (w *Workspace) restoreLinks(ctx context.Context, at index.Cursor) bool {
 	if err != nil {
 		return false // it is made anew
 	}
-	identity, _, err := w.source.Identity(ctx)
+	identity, _, err := w.source.Kept().Identity(ctx)
 	if err != nil || identity == "" || identity != state.Identity || state.Generation != at.Generation() || !w.source.IsCurrent(at) {
 		return false
 	}
@@ -245,10 +245,10 @@ func (w *Workspace) tidyLocked(ctx context.Context) time.Duration {
 
 // isDue answers whether the file is to be written.
 func (w *Workspace) isDue() bool {
-	if !w.source.MayKeep() {
+	if !w.source.Kept().MayWrite() {
 		return false
 	}
-	_, err := os.Stat(w.source.KeptPath()) // it goes when what is in it must not be kept
+	_, err := os.Stat(w.source.Kept().Path()) // it goes when what is in it must not be kept
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.searchable != (index.Cursor{}) &&
@@ -259,7 +259,7 @@ func (w *Workspace) isDue() bool {
 func (w *Workspace) linksAreDue() bool {
 	w.relinking.Lock() // a graph that is just read from its file is in one
 	defer w.relinking.Unlock()
-	if !w.source.MayKeep() || !w.usable.Load() || w.relinkDue.Load() {
+	if !w.source.Kept().MayWrite() || !w.usable.Load() || w.relinkDue.Load() {
 		return false
 	}
 	w.mu.Lock()
@@ -282,7 +282,7 @@ func (w *Workspace) state() (now *retrieval.Snapshot, at index.Cursor, changed i
 // writeLinks keeps the graph.
 func (w *Workspace) writeLinks(ctx context.Context) error {
 	now, at, _, linked := w.state()
-	identity, _, err := w.source.Identity(ctx)
+	identity, _, err := w.source.Kept().Identity(ctx)
 	if err != nil || identity == "" {
 		return err
 	}
@@ -300,8 +300,8 @@ func (w *Workspace) writeLinks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	path := w.source.KeptPath()
-	if path == "" || !w.source.MayKeep() {
+	path := w.source.Kept().Path()
+	if path == "" || !w.source.Kept().MayWrite() {
 		return errMoved
 	}
 	sections = append(sections, last)
@@ -338,7 +338,7 @@ var atPut = func(moment string) {}
 // write keeps what searches know, and goes on from the file.
 func (w *Workspace) write(ctx context.Context) error {
 	now, cursor, changed, linked := w.state()
-	identity, s, err := w.source.Identity(ctx)
+	identity, s, err := w.source.Kept().Identity(ctx)
 	if err != nil || identity == "" {
 		return err
 	}
@@ -376,8 +376,8 @@ func (w *Workspace) write(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	path := w.source.KeptPath()
-	if path == "" || !w.source.MayKeep() {
+	path := w.source.Kept().Path()
+	if path == "" || !w.source.Kept().MayWrite() {
 		return errMoved
 	}
 	size := len(last)
@@ -396,7 +396,7 @@ func (w *Workspace) write(ctx context.Context) error {
 	// sections does. What is written then stays nowhere.
 	put := func(rename func() error) error {
 		atPut(beforeCheck)
-		return w.source.PutKept(ctx, cursor, func() error {
+		return w.source.Kept().Put(ctx, cursor, func() error {
 			atPut(beforeRename)
 			return rename()
 		})

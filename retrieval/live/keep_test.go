@@ -70,7 +70,7 @@ func kept(t *testing.T, dir, state string) (path string, want []retrieval.Answer
 	}
 	session(t, dir, state, func(x *index.Index, w *Workspace) {
 		w.Keep(t.Context())
-		path, want = x.KeptPath(), ask(t, w)
+		path, want = x.Kept().Path(), ask(t, w)
 	})
 	if _, err := os.Stat(path); err != nil {
 		t.Fatal(err)
@@ -245,7 +245,7 @@ func TestSnapshotAfterTheIndexWasMadeAnew(t *testing.T) {
 				}
 				for {
 					changed := x.Changed()
-					if now, _, err := x.Identity(t.Context()); err == nil && now != before { // it may be closed just now
+					if now, _, err := x.Kept().Identity(t.Context()); err == nil && now != before { // it may be closed just now
 						break
 					}
 					select {
@@ -391,15 +391,15 @@ func TestSnapshotIsOvertakenByARule(t *testing.T) {
 			if err := x.Settle(ctx); err != nil {
 				t.Fatal(err)
 			}
-			if found := having(t, x.KeptPath(), "zebra", "pool.go"); len(found) > 0 {
+			if found := having(t, x.Kept().Path(), "zebra", "pool.go"); len(found) > 0 {
 				t.Errorf("left: %q", found)
 			}
 			once.Do(func() { t.Error("nothing was written") })
 			eventually(t, w, "zebras")
-			for w.Keep(ctx); !exists(x.KeptPath()); w.Keep(ctx) {
+			for w.Keep(ctx); !exists(x.Kept().Path()); w.Keep(ctx) {
 				settleBoth(t, x, w)
 			}
-			if found := having(t, x.KeptPath(), "zebra", "pool.go"); len(found) > 0 {
+			if found := having(t, x.Kept().Path(), "zebra", "pool.go"); len(found) > 0 {
 				t.Errorf("written anew: %q", found)
 			}
 		})

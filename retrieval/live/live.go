@@ -64,7 +64,7 @@ func Follow(source *index.Index, project string, observe func(context.Context, [
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &Workspace{
 		source:   source,
-		semantic: dense.Follow(source),
+		semantic: dense.Follow(source.Embedding()),
 		cancel:   cancel,
 		ready:    make(chan struct{}),
 		begun:    make(chan struct{}),

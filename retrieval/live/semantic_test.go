@@ -75,8 +75,8 @@ func TestFindByMeaning(t *testing.T) {
 	}
 
 	model := &topics{}
-	source.SetEmbedders(index.Embedders{Model: "topics", Of: func(string) index.Embedder { return model }})
-	if err := source.SettleVectors(ctx); err != nil {
+	source.Embedding().SetEmbedders(index.Embedders{Model: "topics", Of: func(string) index.Embedder { return model }})
+	if err := source.Embedding().Settle(ctx); err != nil {
 		t.Fatal(err)
 	}
 	for _, signals := range []retrieval.Signals{retrieval.SignalsAll, retrieval.SignalsSemantic} {

@@ -184,7 +184,7 @@ func (w *Workspace) start(ctx context.Context, f *folder) error {
 		cfg.Embedding = func(p index.EmbedProgress) {
 			w.opts.Embedding(f.dir, p, func() {
 				if x, err := f.ready(); err == nil {
-					x.CancelEmbedding()
+					x.Embedding().Cancel()
 				}
 			})
 		}
@@ -206,7 +206,7 @@ func (w *Workspace) start(ctx context.Context, f *folder) error {
 	if err != nil || covered {
 		return err
 	}
-	x.SetEmbedders(w.embedders)
+	x.Embedding().SetEmbedders(w.embedders)
 	if w.watch {
 		x.Watch()
 	}

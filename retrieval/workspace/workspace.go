@@ -184,7 +184,7 @@ func (w *Workspace) Keep(ctx context.Context) {
 func (w *Workspace) Load(ctx context.Context, show func(done, total int)) error {
 	for _, f := range w.snapshot() {
 		x, err := f.ready()
-		if err != nil || !x.MayKeep() {
+		if err != nil || !x.Kept().MayWrite() {
 			continue
 		}
 		// Of a first index, each process keeps what it has read, and there is no end to wait for.
@@ -238,7 +238,7 @@ func (w *Workspace) Link(ctx context.Context) {
 func (w *Workspace) SettleVectors(ctx context.Context) error {
 	for _, f := range w.snapshot() {
 		if x, err := f.ready(); err == nil {
-			if err := x.SettleVectors(ctx); err != nil {
+			if err := x.Embedding().Settle(ctx); err != nil {
 				return err
 			}
 		}
@@ -322,7 +322,7 @@ func (w *Workspace) SetEmbedders(e index.Embedders) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.embedders = e
-	w.each(func(x *index.Index) { x.SetEmbedders(e) })
+	w.each(func(x *index.Index) { x.Embedding().SetEmbedders(e) })
 }
 
 // Busy holds background work back until leave is called, and a moment longer.

@@ -27,7 +27,10 @@ import (
 // takes most of a minute.
 const doctorTimeout = 2 * time.Minute
 
-func (a *app) doctorCommand() *cobra.Command {
+// doctors are the checks of quarry doctor.
+type doctors struct{ *app }
+
+func (a doctors) doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Find out what is missing for ghost text, and how to get it",
@@ -49,7 +52,7 @@ type doctorOutput struct {
 	Findings []model.Finding `json:"findings"`
 }
 
-func (a *app) doctor(ctx context.Context) error {
+func (a doctors) doctor(ctx context.Context) error {
 	s, problems := a.Settings()
 	findings := []model.Finding{settingsFinding(s, problems)}
 	known, now := engines.LookElsewhere(ctx, s), engines.RunningNow(a.StateDir, s)
@@ -251,7 +254,7 @@ func languageFinding(ctx context.Context, s settings.Settings, language string, 
 
 // adviceFinding says which models suit this machine, and why; ok is false where quarry asks no
 // Ollama. It is never a failure: what is asked may work, too.
-func (a *app) adviceFinding(ctx context.Context, s settings.Settings, found []model.Finding) (f model.Finding, ok bool) {
+func (a doctors) adviceFinding(ctx context.Context, s settings.Settings, found []model.Finding) (f model.Finding, ok bool) {
 	m, err := engines.NewModels(s, a.StateDir)
 	if err != nil || !s.Ollama.Enabled {
 		return f, false // the server's finding says why
@@ -274,7 +277,7 @@ func (a *app) adviceFinding(ctx context.Context, s settings.Settings, found []mo
 
 // unfinishedFinding names what downloads have left that were ended, or whose models failed; ok is false if nothing is. It
 // is never a failure: the model's own finding says whether that completes.
-func (a *app) unfinishedFinding(ctx context.Context, s settings.Settings) (f model.Finding, ok bool) {
+func (a doctors) unfinishedFinding(ctx context.Context, s settings.Settings) (f model.Finding, ok bool) {
 	m, err := engines.NewModels(s, a.StateDir)
 	if err != nil || !s.Ollama.Enabled {
 		return f, false // the server's finding says why
@@ -384,7 +387,7 @@ func embeddingFinding(ctx context.Context, runtime *model.Runtime, name string) 
 
 // indexFinding looks at the index of the workspace and how embedding fared there. It is a
 // failure only where this build of quarry can have none.
-func (a *app) indexFinding(ctx context.Context, s settings.Settings) model.Finding {
+func (a doctors) indexFinding(ctx context.Context, s settings.Settings) model.Finding {
 	f := model.Finding{Name: "index", OK: true}
 	if err := canSearch(); err != nil {
 		f.OK, f.Detail, f.Fix = false, "there is no full-text search: "+err.Error(), "build quarry with `make build`"
@@ -446,7 +449,7 @@ func statisticsFinding(s settings.Settings) model.Finding {
 
 // editorsFinding says in which editors and agents that are here quarry is set up; ok is false
 // if there are none. It is never a failure: there are other ways to set them up.
-func (a *app) editorsFinding() (f model.Finding, ok bool) {
+func (a doctors) editorsFinding() (f model.Finding, ok bool) {
 	r, err := a.setupOn(setupOptions{})
 	if err != nil {
 		return f, false
@@ -475,7 +478,7 @@ func (a *app) editorsFinding() (f model.Finding, ok bool) {
 	return f, len(parts)+len(wrong) > 0
 }
 
-func (a *app) printFindings(out doctorOutput) {
+func (a doctors) printFindings(out doctorOutput) {
 	look := screen{colour: cli.OnTerminal(a.Stdout)}
 	for _, line := range look.fitting(out.Findings, cli.Columns(a.Stdout), usualRows-len("\n\n")) { // the last sentence and the line before it
 		fmt.Fprintln(a.Stdout, line)

@@ -20,7 +20,10 @@ import (
 	"quarry/model/catalogue"
 )
 
-func (a *app) modelCommand() *cobra.Command {
+// modelCommands are the commands that get, choose and remove models.
+type modelCommands struct{ *app }
+
+func (a modelCommands) modelCommand() *cobra.Command {
 	group := &cobra.Command{
 		Use:   "model",
 		Short: "See, fetch, choose and remove the models that quarry asks",
@@ -79,7 +82,7 @@ separately; --yes leaves them alone unless --all is there, too.`, cobra.NoArgs,
 }
 
 // models are the settings and what looks after the models they lead to.
-func (a *app) models() (settings.Settings, *engines.Models, error) {
+func (a modelCommands) models() (settings.Settings, *engines.Models, error) {
 	s := a.CommandSettings()
 	m, err := engines.NewModels(s, a.StateDir)
 	return s, m, err
@@ -94,7 +97,7 @@ type modelOutput struct {
 	Left bool `json:"left,omitempty"`
 }
 
-func (a *app) modelList(ctx context.Context) error {
+func (a modelCommands) modelList(ctx context.Context) error {
 	if s := a.CommandSettings(); !engines.OwnsModels(s) {
 		return a.servedList(ctx, s)
 	}
@@ -138,7 +141,7 @@ func (a *app) modelList(ctx context.Context) error {
 }
 
 // servedList lists the models of a server that is no Ollama.
-func (a *app) servedList(ctx context.Context, s settings.Settings) error {
+func (a modelCommands) servedList(ctx context.Context, s settings.Settings) error {
 	names, err := engines.NewServed(s).Names(ctx)
 	if err != nil {
 		return err
@@ -158,7 +161,7 @@ func (a *app) servedList(ctx context.Context, s settings.Settings) error {
 }
 
 // sayLeft prints what downloads have left, and what goes on with it or removes it.
-func (a *app) sayLeft(left []engines.Leftover) {
+func (a modelCommands) sayLeft(left []engines.Leftover) {
 	if len(left) == 0 {
 		return
 	}
@@ -179,7 +182,7 @@ type cleanOutput struct {
 }
 
 // modelClean removes what downloads have left.
-func (a *app) modelClean(ctx context.Context, yes, all bool) error {
+func (a modelCommands) modelClean(ctx context.Context, yes, all bool) error {
 	_, l, err := a.models()
 	if err != nil {
 		return err
@@ -236,7 +239,7 @@ var errStays = fmt.Errorf("%w: it stays", cli.ErrUsage)
 
 // deleteLeft deletes some of what is left after a yes to a question that names its size, and says what it deleted; none it does
 // not ask about.
-func (a *app) deleteLeft(ctx context.Context, m *engines.Models, input *bufio.Reader, left []engines.Leftover, yes bool, question string) (freed int64, err error) {
+func (a modelCommands) deleteLeft(ctx context.Context, m *engines.Models, input *bufio.Reader, left []engines.Leftover, yes bool, question string) (freed int64, err error) {
 	var bytes int64
 	for _, l := range left {
 		bytes += l.Bytes
@@ -317,7 +320,7 @@ type catalogueOutput struct {
 	Wrong []string `json:"wrong"`
 }
 
-func (a *app) modelCatalogue(ctx context.Context) error {
+func (a modelCommands) modelCatalogue(ctx context.Context) error {
 	known, err := engines.LoadCatalogue()
 	if err != nil {
 		return err
@@ -387,7 +390,7 @@ type modelState struct {
 	how       string         // it is doing
 }
 
-func (a *app) modelStatus(ctx context.Context) error {
+func (a modelCommands) modelStatus(ctx context.Context) error {
 	s := a.CommandSettings()
 	state, failed := a.modelStates(ctx, s)
 	out := modelStatusOutput{Languages: map[string]modelState{}, Memory: catalogue.MachineMemory()}
@@ -422,7 +425,7 @@ func (a *app) modelStatus(ctx context.Context) error {
 }
 
 // modelStates answers what says of a model how it is doing; the error is why that is not known.
-func (a *app) modelStates(ctx context.Context, s settings.Settings) (state func(engines.Asked) modelState, err error) {
+func (a modelCommands) modelStates(ctx context.Context, s settings.Settings) (state func(engines.Asked) modelState, err error) {
 	if !s.Ollama.Enabled {
 		return func(asked engines.Asked) modelState {
 			return modelState{Name: asked.Name, how: "switched off by ollama.enabled"}
@@ -487,7 +490,7 @@ func onServer(ctx context.Context, s settings.Settings, asked engines.Asked) mod
 	return st
 }
 
-func (a *app) modelPull(ctx context.Context, args []string, direct, yes bool) error {
+func (a modelCommands) modelPull(ctx context.Context, args []string, direct, yes bool) error {
 	if len(args) == 0 {
 		return a.setupModel(ctx, setupOptions{yes: yes})
 	}
@@ -506,7 +509,7 @@ func (a *app) modelPull(ctx context.Context, args []string, direct, yes bool) er
 }
 
 // fetchModel fetches a model and tries it.
-func (a *app) fetchModel(ctx context.Context, m *engines.Models, name string, direct bool, say func([]model.Finding) error) error {
+func (a modelCommands) fetchModel(ctx context.Context, m *engines.Models, name string, direct bool, say func([]model.Finding) error) error {
 	bar := a.newBar()
 	err := m.Fetch(ctx, name, direct, bar.part, func(trial string) error {
 		bar.end()
@@ -525,7 +528,7 @@ func (a *app) newBar() *progressBar {
 
 // tryModel looks at an installed model in every way that its use needs, says what
 // was found, and fails if something is wrong; as is the name that it is to have.
-func (a *app) tryModel(ctx context.Context, m *engines.Models, name, as string, say func([]model.Finding) error) error {
+func (a modelCommands) tryModel(ctx context.Context, m *engines.Models, name, as string, say func([]model.Finding) error) error {
 	bar := a.newBar()
 	findings, err := m.Try(ctx, name, as, bar.part)
 	bar.end()
@@ -544,7 +547,7 @@ func sayTried(findings []model.Finding, err error, say func([]model.Finding) err
 }
 
 // sayFindings prints what was found of a model.
-func (a *app) sayFindings(findings []model.Finding) error {
+func (a modelCommands) sayFindings(findings []model.Finding) error {
 	if a.JSON {
 		return a.PrintJSON(doctorOutput{OK: engines.Failed(findings) == nil, Findings: findings})
 	}
@@ -552,7 +555,7 @@ func (a *app) sayFindings(findings []model.Finding) error {
 	return nil
 }
 
-func (a *app) modelVerify(ctx context.Context, args []string) error {
+func (a modelCommands) modelVerify(ctx context.Context, args []string) error {
 	s := a.CommandSettings()
 	name := s.Model
 	if len(args) > 0 {
@@ -564,7 +567,7 @@ func (a *app) modelVerify(ctx context.Context, args []string) error {
 	return sayTried(findings, err, a.sayFindings)
 }
 
-func (a *app) modelUse(ctx context.Context, name string) error {
+func (a modelCommands) modelUse(ctx context.Context, name string) error {
 	if s := a.CommandSettings(); !engines.OwnsModels(s) {
 		if err := a.modelVerify(ctx, []string{name}); err != nil {
 			return err
@@ -589,7 +592,7 @@ type chooser interface {
 }
 
 // chooseModel writes a model that was tried into the user's settings.
-func (a *app) chooseModel(m chooser, name string) error {
+func (a modelCommands) chooseModel(m chooser, name string) error {
 	key, path, err := m.Choose(name)
 	if err != nil || a.JSON {
 		return err
@@ -606,7 +609,7 @@ func (a *app) chooseModel(m chooser, name string) error {
 	return nil
 }
 
-func (a *app) modelImport(ctx context.Context, args []string) error {
+func (a modelCommands) modelImport(ctx context.Context, args []string) error {
 	s, m, err := a.models()
 	if err != nil {
 		return err
@@ -632,7 +635,7 @@ func (a *app) modelImport(ctx context.Context, args []string) error {
 	return nil
 }
 
-func (a *app) modelRemove(ctx context.Context, name string, yes bool) error {
+func (a modelCommands) modelRemove(ctx context.Context, name string, yes bool) error {
 	s, l, err := a.models()
 	if err != nil {
 		return err

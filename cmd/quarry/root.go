@@ -43,6 +43,6 @@ The five commands to know first:
 	lsp := a.lspCommand()
 	root.RunE = lsp.RunE // quarry alone is quarry lsp, which is how editors often start it
 	root.Flags().AddFlagSet(lsp.Flags())
-	root.AddCommand(lsp, a.completeCommand(), a.searchCommand(), a.askCommand(), a.explainCommand(), a.reportCommand(), a.mcpCommand(), a.serveCommand(), a.indexCommand(), a.statusCommand(), a.demoCommand(), a.doctorCommand(), a.statsCommand(), a.modelCommand(), a.setupCommand(), a.versionCommand(), a.ManCommand(root))
+	root.AddCommand(lsp, a.completeCommand(), searches{a}.searchCommand(), a.askCommand(), a.explainCommand(), a.reportCommand(), a.mcpCommand(), a.serveCommand(), a.indexCommand(), a.statusCommand(), a.demoCommand(), doctors{a}.doctorCommand(), a.statsCommand(), modelCommands{a}.modelCommand(), a.setupCommand(), a.versionCommand(), a.ManCommand(root))
 	return root
 }

@@ -22,7 +22,10 @@ import (
 // searchSymbols is the value of --mode that the signals do not have.
 const searchSymbols = "symbols"
 
-func (a *app) searchCommand() *cobra.Command {
+// searches are those of quarry search.
+type searches struct{ *app }
+
+func (a searches) searchCommand() *cobra.Command {
 	var mode, similar, format, at string
 	var k, offset int
 	cmd := &cobra.Command{
@@ -95,7 +98,7 @@ seconds for 10,000 files. It says so on standard error, and Ctrl-C ends it.`,
 				if strings.TrimSpace(query) == "" {
 					return errNothingAsked
 				}
-				return userService{a}.searchAt(cmd.Context(), at, query, mode, cmp.Or(k, fileResults), offset)
+				return userService{a.app}.searchAt(cmd.Context(), at, query, mode, cmp.Or(k, fileResults), offset)
 			}
 			return a.search(cmd.Context(), query, mode, format, k, offset)
 		},
@@ -138,7 +141,7 @@ type searchOutput struct {
 }
 
 // search answers a query; k is 0 if the user did not say how many results.
-func (a *app) search(ctx context.Context, raw, mode, format string, k, offset int) (err error) {
+func (a searches) search(ctx context.Context, raw, mode, format string, k, offset int) (err error) {
 	if offset < 0 {
 		return fmt.Errorf("%w: --offset %d: leave out none or more", cli.ErrUsage, offset)
 	}
@@ -198,7 +201,7 @@ func folderWithin(root string) string {
 
 // showAnswer prints what a search led to. One that found nothing while that cannot be known
 // fails, after what it could say of it.
-func (a *app) showAnswer(from *searched, format string, req *retrieval.Request, answer workspace.Answer, failure error, loaded time.Duration) error {
+func (a searches) showAnswer(from *searched, format string, req *retrieval.Request, answer workspace.Answer, failure error, loaded time.Duration) error {
 	q := &req.Query
 	missing := answer.Missing
 	var unready *workspace.NotReady
@@ -254,7 +257,7 @@ func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond)
 
 // printResults writes results for a user: the place, why it is there, and the
 // lines of it that say most about the query.
-func (a *app) printResults(in *searched, req *retrieval.Request, answer workspace.Answer) {
+func (a searches) printResults(in *searched, req *retrieval.Request, answer workspace.Answer) {
 	q := &req.Query
 	s := screen{colour: cli.OnTerminal(a.Stdout)}
 	h := highlighter{screen: s, terms: q.Terms()}
@@ -348,7 +351,7 @@ func declaredBy(r retrieval.Result) string {
 
 // printLines writes lines as grep does, those of a file nested under its first if only that was
 // asked for, and what was not searched.
-func (a *app) printLines(req *retrieval.Request, answer workspace.Answer) {
+func (a searches) printLines(req *retrieval.Request, answer workspace.Answer) {
 	s := screen{colour: cli.OnTerminal(a.Stdout)}
 	for _, r := range answer.Results {
 		fmt.Fprintf(a.Stdout, "%s %s\n", s.style(cli.Bold, fmt.Sprintf("%s:%d:", inLine(r.Path), r.StartLine)), strings.ReplaceAll(strings.TrimSpace(r.Text), "\t", " "))

@@ -75,7 +75,7 @@ func (h *highlighter) hitsOf(root string, files *walk.Root, results []workspace.
 }
 
 // printFormat writes an answer for other programs. What is no result goes to standard error.
-func (a *app) printFormat(root, format string, req *retrieval.Request, answer workspace.Answer) error {
+func (a searches) printFormat(root, format string, req *retrieval.Request, answer workspace.Answer) error {
 	files, err := walk.Open(root, a.limits())
 	if err != nil { // it went away since it was searched: places are left
 		files = nil

@@ -37,7 +37,7 @@ type searchable interface {
 
 // openSearch asks the user's quarry serve, or begins with what is kept of the workspace's index.
 // query is what the user typed of it.
-func (a *app) openSearch(ctx context.Context, root, query string, semantic, declared bool) (*searched, error) {
+func (a searches) openSearch(ctx context.Context, root, query string, semantic, declared bool) (*searched, error) {
 	if err := a.Allowed().Refuses(root); err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (a *app) openSearch(ctx context.Context, root, query string, semantic, decl
 		return nil, errors.New("index.enabled is false: set it to true in the settings to search")
 	}
 	own := func() (*searched, error) { return a.openIndex(ctx, root, semantic, declared) }
-	if from := (userService{a}).search(ctx, root, query, own); from != nil {
+	if from := (userService{a.app}).search(ctx, root, query, own); from != nil {
 		return from, nil
 	}
 	return own()
@@ -56,11 +56,11 @@ func (a *app) openSearch(ctx context.Context, root, query string, semantic, decl
 // an index, because this build has no full-text search or its folder is unusable, it reads
 // the workspace itself. declared: all that will be asked is retrieval.Request.OnlyDeclared.
 // What is begun is brought to its end, and closed, behind the answer.
-func (a *app) openIndex(ctx context.Context, root string, semantic, declared bool) (*searched, error) {
+func (a searches) openIndex(ctx context.Context, root string, semantic, declared bool) (*searched, error) {
 	index.Awaited()
 	within, cancel := context.WithTimeout(ctx, a.WaitLimit())
 	defer cancel()
-	bar := &progressBar{app: a, terminal: cli.OnTerminal(a.Stderr), start: time.Now()}
+	bar := &progressBar{app: a.app, terminal: cli.OnTerminal(a.Stderr), start: time.Now()}
 	w := workspace.New(workspace.Options{
 		StateDir: a.StateDir, Log: a.Log, Brief: true, Scope: a.Scope(), WaitLimit: a.WaitLimit(), QueryTimeout: workspace.OnceQueryTimeout, Project: overview.Answer,
 		Progress: func(_ string, p index.Progress, _ func()) { bar.show(p) },
@@ -105,12 +105,12 @@ func (a *app) openIndex(ctx context.Context, root string, semantic, declared boo
 
 // load lets searches read the rest of the index, if the command did not wait for that: what was
 // read would be read again by every command after it, and none of them would come to an end.
-func (a *app) load(ctx context.Context, w *workspace.Workspace) {
+func (a searches) load(ctx context.Context, w *workspace.Workspace) {
 	var bar *progressBar
 	err := w.Load(ctx, func(done, total int) {
 		if bar == nil {
 			fmt.Fprintln(a.Stderr, "quarry: loading what searches begin with, once, so that the next one has it at once; Ctrl-C ends this")
-			bar = &progressBar{app: a, terminal: cli.OnTerminal(a.Stderr), start: time.Now()}
+			bar = &progressBar{app: a.app, terminal: cli.OnTerminal(a.Stderr), start: time.Now()}
 		}
 		bar.prepared(done, total)
 	})
@@ -124,7 +124,7 @@ func (a *app) load(ctx context.Context, w *workspace.Workspace) {
 
 // useVectors lets queries be compared with the vectors the index has; the command
 // embeds no chunk. Settings that allow no model leave the words.
-func (a *app) useVectors(ctx context.Context, w *workspace.Workspace) (end func()) {
+func (a searches) useVectors(ctx context.Context, w *workspace.Workspace) (end func()) {
 	s := a.CommandSettings()
 	options := engines.ModelOptions(s)
 	options.Logger = a.Log
@@ -143,7 +143,7 @@ func (a *app) useVectors(ctx context.Context, w *workspace.Workspace) (end func(
 }
 
 // scanned is a folder as it is now, without an index.
-func (a *app) scanned(ctx context.Context, root string) (wordsOnly, error) {
+func (a searches) scanned(ctx context.Context, root string) (wordsOnly, error) {
 	docs, err := scan.Within(ctx, root, "", a.limits())
 	if err != nil {
 		return wordsOnly{}, err
@@ -204,7 +204,7 @@ func (w wordsOnly) FindSimilar(_ context.Context, req workspace.SimilarRequest) 
 func (a *app) limits() walk.Limits { return a.Scope().Config("", "").Limits }
 
 // readWithin reads a file that the index may hold, as the index holds it.
-func (a *app) readWithin(root, path string) ([]byte, error) {
+func (a searches) readWithin(root, path string) ([]byte, error) {
 	files, err := walk.Open(root, a.limits())
 	if err != nil {
 		return nil, err
@@ -223,7 +223,7 @@ func (a *app) readWithin(root, path string) ([]byte, error) {
 
 // searchSimilar finds code like place, FILE:START-END or FILE:LINE. The file is
 // relative to the current folder.
-func (a *app) searchSimilar(ctx context.Context, location, filters, format string, k int) (err error) {
+func (a searches) searchSimilar(ctx context.Context, location, filters, format string, k int) (err error) {
 	if k < 1 {
 		return fmt.Errorf("%w: -k %d: ask for at least one result", cli.ErrUsage, k)
 	}

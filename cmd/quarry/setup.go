@@ -44,7 +44,7 @@ read as what it is meant to be is left alone. --undo takes out what setup has wr
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && args[0] == "model" {
-				return a.setupModel(cmd.Context(), opt)
+				return modelCommands{a}.setupModel(cmd.Context(), opt)
 			}
 			return a.setup(args, opt)
 		},

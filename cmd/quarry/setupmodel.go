@@ -27,7 +27,7 @@ type setupModelAnswer struct {
 }
 
 // setupModel does with one yes all that it takes for models to answer here.
-func (a *app) setupModel(ctx context.Context, opt setupOptions) error {
+func (a modelCommands) setupModel(ctx context.Context, opt setupOptions) error {
 	if opt.undo {
 		return fmt.Errorf("%w: setup model has no --undo; `quarry model use NAME` chooses another model, `quarry model rm NAME` deletes one", cli.ErrUsage)
 	}
@@ -93,7 +93,7 @@ func (a *app) setupModel(ctx context.Context, opt setupOptions) error {
 
 // setUpModels does what the user agreed to, one model after the other, those that are there first: what
 // cannot be fetched keeps none of the others from being used. Nothing is written unless it works.
-func (a *app) setUpModels(ctx context.Context, m *engines.Models, answer setupModelAnswer, say func([]model.Finding) error) error {
+func (a modelCommands) setUpModels(ctx context.Context, m *engines.Models, answer setupModelAnswer, say func([]model.Finding) error) error {
 	for _, name := range answer.Use {
 		if in(answer.Fetch, name) {
 			continue
@@ -142,7 +142,7 @@ func in(list []string, name string) bool {
 }
 
 // showAdvice prints what is recommended, and why.
-func (a *app) showAdvice(advice catalogue.Advice, s settings.Settings, have []model.Installed, noOllama error) {
+func (a modelCommands) showAdvice(advice catalogue.Advice, s settings.Settings, have []model.Installed, noOllama error) {
 	ollama := fmt.Sprintf("has %d models", len(have))
 	if noOllama != nil {
 		ollama = "gives no list of its models"

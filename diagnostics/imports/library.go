@@ -1,9 +1,6 @@
 package imports
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // standardPackages are the packages of Go's library with a name.
 func standardPackages(name string) (list []string) {
@@ -13,13 +10,6 @@ func standardPackages(name string) (list []string) {
 		}
 	}
 	return list
-}
-
-// inPythonLibrary answers whether a module is of Python's library.
-func inPythonLibrary(module string) bool {
-	first, _, _ := strings.Cut(module, ".")
-	_, ok := slices.BinarySearch(pythonLibrary, first)
-	return ok
 }
 
 // goLibrary is what `go list std` prints for Go 1.26, without what no program imports by name.
@@ -38,19 +28,3 @@ var goLibrary = strings.Fields(`
 	runtime/coverage runtime/debug runtime/metrics runtime/pprof runtime/trace slices sort strconv strings structs sync sync/atomic syscall testing
 	testing/cryptotest testing/fstest testing/iotest testing/quick testing/slogtest testing/synctest text/scanner text/tabwriter text/template
 	text/template/parse time unicode unicode/utf16 unicode/utf8 unique unsafe weak`)
-
-// pythonLibrary is sys.stdlib_module_names of Python 3.11, with what versions since 3.8 had
-// besides, without private names; sorted.
-var pythonLibrary = strings.Fields(`
-	abc aifc annotationlib antigravity argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb binascii bisect builtins bz2 cProfile
-	calendar cgi cgitb chunk cmath cmd code codecs codeop collections colorsys compileall compression concurrent configparser contextlib contextvars copy
-	copyreg crypt csv ctypes curses dataclasses datetime dbm decimal difflib dis distutils doctest email encodings ensurepip enum errno faulthandler fcntl
-	filecmp fileinput fnmatch fractions ftplib functools gc genericpath getopt getpass gettext glob graphlib grp gzip hashlib heapq hmac html http idlelib
-	imaplib imghdr imp importlib inspect io ipaddress itertools json keyword lib2to3 linecache locale logging lzma mailbox mailcap marshal math mimetypes
-	mmap modulefinder msilib msvcrt multiprocessing netrc nis nntplib nt ntpath nturl2path numbers opcode operator optparse os ossaudiodev pathlib pdb
-	pickle pickletools pipes pkgutil platform plistlib poplib posix posixpath pprint profile pstats pty pwd py_compile pyclbr pydoc pydoc_data pyexpat
-	queue quopri random re readline reprlib resource rlcompleter runpy sched secrets select selectors shelve shlex shutil signal site smtpd smtplib sndhdr
-	socket socketserver spwd sqlite3 sre_compile sre_constants sre_parse ssl stat statistics string stringprep struct subprocess sunau symtable sys
-	sysconfig syslog tabnanny tarfile telnetlib tempfile termios textwrap this threading time timeit tkinter token tokenize tomllib trace traceback
-	tracemalloc tty turtle turtledemo types typing unicodedata unittest urllib uu uuid venv warnings wave weakref webbrowser winreg winsound wsgiref
-	xdrlib xml xmlrpc zipapp zipfile zipimport zlib zoneinfo`)

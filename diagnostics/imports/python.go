@@ -230,7 +230,7 @@ func (l python) declared(s *search) (ways []way) {
 			ways = append(ways, way{given: given{module: module, name: name}, declared: file})
 		}
 	}
-	if inPythonLibrary(s.unknown.name) && s.unknown.member != "" {
+	if is, _ := lang.PythonLibrary(s.unknown.name); is && s.unknown.member != "" {
 		ways = append(ways, way{given: given{module: s.unknown.name}, library: true})
 	}
 	return ways
@@ -272,12 +272,13 @@ func pythonLess(a, b string, sections bool, nameLess func(a, b string) bool) boo
 // pythonClass are isort's sections.
 func pythonClass(module string, local func(first string) bool) int {
 	first, _, _ := strings.Cut(module, ".")
+	library, _ := lang.PythonLibrary(module)
 	switch {
 	case module == "__future__":
 		return 0
 	case strings.HasPrefix(module, "."):
 		return 4
-	case inPythonLibrary(module):
+	case library:
 		return 1
 	case local(first):
 		return 3

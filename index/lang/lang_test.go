@@ -175,3 +175,26 @@ func TestPassesOn(t *testing.T) {
 		}
 	}
 }
+
+// A name that only some versions of Python take for themselves may be a project's own.
+func TestPythonLibrary(t *testing.T) {
+	for _, table := range [][]string{pythonLibrary, pythonSometimes} {
+		if !slices.IsSorted(table) || len(slices.Compact(slices.Clone(table))) != len(table) {
+			t.Errorf("not sorted, or something twice: %v", table)
+		}
+	}
+	for module, want := range map[string][2]bool{
+		"json": {true, true}, "os.path": {true, true}, "zoneinfo": {true, true}, "tomllib": {true, true}, "atexit": {true, true},
+		"imp": {true, false}, "distutils.core": {true, false}, "compression": {true, false},
+		"jsonschema": {false, false}, "": {false, false}, "numpy.json": {false, false},
+	} {
+		if is, sure := PythonLibrary(module); is != want[0] || sure != want[1] {
+			t.Errorf("%q is of the library: %v, surely: %v", module, is, sure)
+		}
+	}
+	for _, module := range pythonSometimes {
+		if _, sure := PythonLibrary(module); sure {
+			t.Errorf("%s is in both tables", module)
+		}
+	}
+}

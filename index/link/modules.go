@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/index/lang"
 	"quarry/index/store"
 	"quarry/index/syntax"
 )
@@ -312,7 +313,8 @@ func (at importer) namespaceFiles(name string) (files []int64) {
 func (at importer) foreign(p string) bool {
 	switch at.family {
 	case "python":
-		return !strings.HasPrefix(p, ".") && isWord(pythonLibrary, firstOf(p))
+		_, sure := lang.PythonLibrary(firstOf(p))
+		return sure && !strings.HasPrefix(p, ".")
 	case "js":
 		first, _, _ := strings.Cut(p, "/")
 		return strings.HasPrefix(p, "node:") || isWord(nodeLibrary, first)
@@ -330,19 +332,6 @@ func (at importer) foreign(p string) bool {
 func isWord(list, word string) bool {
 	return word != "" && strings.Contains(list, " "+word+" ")
 }
-
-// pythonLibrary are the modules of Python's standard library that files of other
-// packages are called like, or are likely to be (sys.stdlib_module_names).
-const pythonLibrary = " abc argparse array ast asyncio base64 binascii bisect builtins bz2 calendar cmath cmd code codecs collections colorsys compileall " +
-	"concurrent configparser contextlib contextvars copy copyreg csv ctypes curses dataclasses datetime dbm decimal difflib dis doctest " +
-	"email encodings enum errno faulthandler fcntl filecmp fileinput fnmatch fractions ftplib functools gc getopt getpass gettext glob " +
-	"graphlib grp gzip hashlib heapq hmac html http imaplib imp importlib inspect io ipaddress itertools json keyword linecache locale " +
-	"logging lzma mailbox marshal math mimetypes mmap multiprocessing numbers operator optparse os pathlib pdb pickle pkgutil platform " +
-	"plistlib poplib posix pprint profile pstats pty pwd py_compile pydoc queue quopri random re readline reprlib resource runpy sched " +
-	"secrets select selectors shelve shlex shutil signal site smtplib socket socketserver sqlite3 ssl stat statistics string struct " +
-	"subprocess symtable sys sysconfig syslog tarfile tempfile termios textwrap threading time timeit tkinter token tokenize tomllib " +
-	"trace traceback tracemalloc tty turtle types typing unicodedata unittest urllib uuid venv warnings wave weakref webbrowser wsgiref " +
-	"xml xmlrpc zipapp zipfile zipimport zlib zoneinfo "
 
 // nodeLibrary are the modules of Node.js.
 const nodeLibrary = " assert buffer child_process cluster console constants crypto dgram dns domain events fs http http2 https inspector module net os " +

@@ -18,7 +18,7 @@ import (
 	"quarry/lsp/wire"
 )
 
-// maxTries is how often a code may be wrong.
+// maxTries is how many wrong guesses a code allows.
 const maxTries = 5
 
 // offer is a code that waits for a device.
@@ -27,17 +27,15 @@ type offer struct {
 	device  device.Device // as it will be, without key and ID
 	expires time.Time
 	tries   int // guarded by server.mu
-	// ended is closed when a device has paired, or none will any more; then paired or why is set.
+	// ended is closed when a device has paired or the code has been withdrawn. Then paired or
+	// why is set.
 	ended  chan struct{}
 	paired device.Device
 	why    string
 }
 
-// local are the requests that only the user's own programs on this machine may make.
-var local = []string{client.MethodPair, client.MethodPaired, client.MethodDevices, client.MethodRevoke}
-
-// offerCode serves MethodPair: it makes a code, in place of one that waits. Where the client
-// leaves, its code goes.
+// offerCode serves MethodPair: it makes a code, which replaces one that waits. If the client
+// leaves, its code is withdrawn.
 func (c *session) offerCode(_ context.Context, params json.RawMessage) (any, error) {
 	var p client.Pairing
 	if err := wire.DecodeParams(params, &p); err != nil {
@@ -48,14 +46,14 @@ func (c *session) offerCode(_ context.Context, params json.RawMessage) (any, err
 		return nil, jsonrpc2.NewError(errFailed, "this quarry serve takes no devices: start it with --websocket and an address")
 	}
 	if name := wire.Plain(p.Name); name != p.Name || name == "" || len(name) > maxName || strings.TrimSpace(name) != name {
-		return nil, wire.InvalidParams("%q is no name for a device: give a short one in plain letters", name)
+		return nil, wire.InvalidParams("%q cannot be the name of a device: give a short one in plain letters", name)
 	}
 	roots, err := rootsOf(p.Roots)
 	if err != nil {
 		return nil, err
 	}
 	if len(roots) == 0 {
-		return nil, wire.InvalidParams("no folder: name those that the device may search in")
+		return nil, wire.InvalidParams("no folder: name the folders that the device may search")
 	}
 	for _, root := range roots {
 		if err := isFolder(root); err != nil {
@@ -67,7 +65,7 @@ func (c *session) offerCode(_ context.Context, params json.RawMessage) (any, err
 		return nil, err
 	}
 	if slices.ContainsFunc(paired, func(d device.Device) bool { return d.Name == p.Name }) {
-		return nil, wire.InvalidParams("a device %q is paired: revoke it first, or take another name", p.Name)
+		return nil, wire.InvalidParams("a device %q is already paired: revoke it first, or choose another name", p.Name)
 	}
 	o := &offer{
 		code: device.NewCode(), device: device.Device{Name: p.Name, Roots: roots},
@@ -91,13 +89,14 @@ func (c *session) offerCode(_ context.Context, params json.RawMessage) (any, err
 	}, nil
 }
 
-// end says how a code ended. It is called once, by who has taken it from the server.
+// end says how a code ended. It is called once, by the goroutine that has taken the code from
+// the server.
 func (o *offer) end(paired device.Device, why string) {
 	o.paired, o.why = paired, why
 	close(o.ended)
 }
 
-// withdraw ends a code that nobody has used.
+// withdraw ends a code that no device has used.
 func (s *server) withdraw(o *offer, why string) {
 	s.mu.Lock()
 	waits := s.offer == o
@@ -110,13 +109,13 @@ func (s *server) withdraw(o *offer, why string) {
 	}
 }
 
-// awaitDevice serves MethodPaired: it waits for the end of the client's code.
+// awaitDevice serves MethodPaired: it waits until the client's code has ended.
 func (c *session) awaitDevice(ctx context.Context, _ json.RawMessage) (any, error) {
 	c.mu.Lock()
 	o := c.offered
 	c.mu.Unlock()
 	if o == nil {
-		return nil, jsonrpc2.NewError(errFailed, "you have asked for no code: do so by "+client.MethodPair)
+		return nil, jsonrpc2.NewError(errFailed, "no code has been asked for: call "+client.MethodPair+" first")
 	}
 	jsonrpc2.Async(ctx)
 	select {
@@ -148,7 +147,7 @@ func (c *session) listDevices(context.Context, json.RawMessage) (any, error) {
 	return client.Devices{Devices: list, Addresses: c.server.addresses()}, nil
 }
 
-// addresses are those at which devices reach the service, none if it takes none.
+// addresses are the addresses at which devices reach the service; none if it takes no devices.
 func (s *server) addresses() []string {
 	if s.opts.Remote == nil {
 		return []string{}
@@ -156,7 +155,7 @@ func (s *server) addresses() []string {
 	return s.opts.Remote.Addresses()
 }
 
-// revoke serves MethodRevoke: the device is known no longer, and what it has open ends.
+// revoke serves MethodRevoke: it forgets the device and closes its connections.
 func (c *session) revoke(_ context.Context, params json.RawMessage) (any, error) {
 	var p client.Revoked
 	if err := wire.DecodeParams(params, &p); err != nil {
@@ -184,10 +183,10 @@ func (s *server) sessionsOf(id string) (list []*session) {
 	return list
 }
 
-// errCode refuses a device whose code is not the one that waits.
+// errCode refuses a device with a wrong code.
 var errCode = refusal{"the code is wrong, old or used: ask for another one by `quarry serve pair` on the service's machine"}
 
-// pair takes in a device by the code that waits.
+// pair accepts a device that knows the code that waits.
 func (d *doorman) pair(ws *websocket.Conn) error {
 	var said device.Offer
 	if err := device.Hear(d.ctx, ws, &said); err != nil {
@@ -196,7 +195,7 @@ func (d *doorman) pair(ws *websocket.Conn) error {
 	d.server.mu.Lock()
 	o := d.offer
 	d.server.mu.Unlock()
-	code := device.NewCode() // where none waits, nobody is told so before he has proved to know one
+	code := device.NewCode() // if no code waits, the device is not told so before it has tried to prove one
 	if o != nil {
 		code = o.code
 	}
@@ -217,8 +216,8 @@ func (d *doorman) pair(ws *websocket.Conn) error {
 	return d.admit(ws, o, accepting)
 }
 
-// take takes a code that waits and has been proved, so that nobody else can, and counts one that
-// has not.
+// take takes a waiting code that has been proved, so that no other device can use it. It
+// counts a try that has not been proved.
 func (s *server) take(o *offer, proved bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -234,7 +233,7 @@ func (s *server) take(o *offer, proved bool) bool {
 	return proved
 }
 
-// admit keeps a device whose code has been taken, and tells it.
+// admit stores a device whose code has been taken, and tells the device.
 func (d *doorman) admit(ws *websocket.Conn, o *offer, accepting *device.Accepting) (err error) {
 	var paired device.Device
 	defer func() {
@@ -254,18 +253,18 @@ func (d *doorman) admit(ws *websocket.Conn, o *offer, accepting *device.Acceptin
 		return err
 	}
 	err = device.Say(d.ctx, ws, device.Paired{Proof: proof, ID: paired.ID, Name: paired.Name, Roots: paired.Roots})
-	if err != nil { // it has not heard its name, so nobody will ever use it
+	if err != nil { // the device has not received its name, so it will never be used
 		_, failed := d.opts.Devices.Remove(paired.ID)
 		err = errors.Join(err, failed)
 	}
 	return err
 }
 
-// cut is what of a reason a WebSocket takes.
+// cut shortens a reason to what a WebSocket can carry.
 func cut(reason string) string { return reason[:min(len(reason), 120)] }
 
-// own answers a device's folder as it really is, so that no link leads out of those that it may
-// search in. A client of the socket may search wherever its user may.
+// own resolves a folder for a device, so that no link leads out of the folders that it may
+// search. A client of the socket may search wherever its user may.
 func (c *session) own(root string) (string, error) {
 	if c.device == nil {
 		return root, nil

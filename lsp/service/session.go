@@ -76,9 +76,10 @@ func (s *server) newSession(conn net.Conn) *session {
 	})
 	c.rpc = jsonrpc2.NewConn(&untilOver{Stream: stream, session: c}, jsonrpc2.WithCodec(wire.Codec{}))
 	c.client = protocol.ClientDispatcher(c.rpc)
+	known := methods(false)
 	c.guard = wire.Guard{
 		Base: c.base, Log: s.opts.Log, Admit: c.admit,
-		Added:    func(name string) bool { return slices.Contains(methods, name) },
+		Added:    func(name string) bool { return slices.Contains(known, name) },
 		Handled:  func(string, bool, time.Duration, error) {},
 		Panicked: func(string) {},
 	}
@@ -149,47 +150,53 @@ func (u *untilOver) written() {
 	}
 }
 
-// remote are the requests that devices may make too: those that only a service has, and those of
-// lsp/search.
-var remote = slices.Concat(
-	[]string{client.MethodHello, client.MethodAddRoot, client.MethodRemoveRoot, client.MethodService, client.MethodTool},
-	slices.Sorted(maps.Keys(search.New(search.Options{}).Methods())),
-)
-
-// methods are all requests that are served.
-var methods = slices.Concat(remote, local)
-
-// methods are those that are served to this client.
-func (c *session) methods() []string {
-	if c.device != nil {
-		return remote
-	}
-	return methods
+// handler serves a request that only a service has.
+type handler struct {
+	method string
+	serve  func(*session, context.Context, json.RawMessage) (any, error)
+	// local: only the user's own programs on this machine may make it, and no device.
+	local bool
 }
 
-// served answers who serves a request.
-func (c *session) served(method string) func(context.Context, json.RawMessage) (any, error) {
-	switch method {
-	case client.MethodHello:
-		return c.greet
-	case client.MethodAddRoot:
-		return c.addRoot
-	case client.MethodRemoveRoot:
-		return c.removeRoot
-	case client.MethodService:
-		return c.status
-	case client.MethodTool:
-		return c.callTool
-	case client.MethodPair:
-		return c.offerCode
-	case client.MethodPaired:
-		return c.awaitDevice
-	case client.MethodDevices:
-		return c.listDevices
-	case client.MethodRevoke:
-		return c.revoke
+// handlers are those of all such requests.
+func handlers() []handler {
+	return []handler{
+		{method: client.MethodHello, serve: (*session).greet},
+		{method: client.MethodAddRoot, serve: (*session).addRoot},
+		{method: client.MethodRemoveRoot, serve: (*session).removeRoot},
+		{method: client.MethodService, serve: (*session).status},
+		{method: client.MethodTool, serve: (*session).callTool},
+		{method: client.MethodPair, serve: (*session).offerCode, local: true},
+		{method: client.MethodPaired, serve: (*session).awaitDevice, local: true},
+		{method: client.MethodDevices, serve: (*session).listDevices, local: true},
+		{method: client.MethodRevoke, serve: (*session).revoke, local: true},
 	}
-	return func(ctx context.Context, params json.RawMessage) (any, error) { return c.search(ctx, method, params) }
+}
+
+// searches are the requests of lsp/search, which every client may make.
+var searches = slices.Sorted(maps.Keys(search.New(search.Options{}).Methods()))
+
+// methods are the requests that are served, to a device if that is what asks.
+func methods(device bool) (list []string) {
+	for _, h := range handlers() {
+		if !device || !h.local {
+			list = append(list, h.method)
+		}
+	}
+	return append(list, searches...)
+}
+
+// served answers what serves a request; nil if nothing does that this client may ask for.
+func (c *session) served(method string) func(context.Context, json.RawMessage) (any, error) {
+	for _, h := range handlers() {
+		if h.method == method && (c.device == nil || !h.local) {
+			return func(ctx context.Context, params json.RawMessage) (any, error) { return h.serve(c, ctx, params) }
+		}
+	}
+	if slices.Contains(searches, method) {
+		return func(ctx context.Context, params json.RawMessage) (any, error) { return c.search(ctx, method, params) }
+	}
+	return nil
 }
 
 // admit refuses what comes before hello, and ends the connection with that.
@@ -204,7 +211,8 @@ func (c *session) admit(method string, isCall bool) error {
 // handle serves one request.
 func (c *session) handle(ctx context.Context, req *jsonrpc2.Request) (any, error) {
 	method := strings.Clone(req.Method())
-	if !slices.Contains(c.methods(), method) || !req.IsCall() {
+	serve := c.served(method)
+	if serve == nil || !req.IsCall() {
 		return nil, fmt.Errorf("%q: %w", method, jsonrpc2.ErrMethodNotFound)
 	}
 	if c.count.Add(1); c.count.Load() > maxRunning {
@@ -212,7 +220,7 @@ func (c *session) handle(ctx context.Context, req *jsonrpc2.Request) (any, error
 		return nil, jsonrpc2.NewError(errFailed, fmt.Sprintf("%d requests are under way: wait for some of their answers", maxRunning))
 	}
 	defer c.count.Add(-1)
-	result, err := c.served(method)(ctx, json.RawMessage(req.Params()))
+	result, err := serve(ctx, json.RawMessage(req.Params()))
 	if method != client.MethodService {
 		c.server.answered.Add(1)
 	}
@@ -276,7 +284,7 @@ func (c *session) greet(ctx context.Context, params json.RawMessage) (result any
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hello, c.roots, c.greeted = hello, roots, true
-	return client.Welcome{Protocol: client.Protocol, Version: s.opts.Version, Process: os.Getpid(), Roots: roots, Methods: c.methods()}, nil
+	return client.Welcome{Protocol: client.Protocol, Version: s.opts.Version, Process: os.Getpid(), Roots: roots, Methods: methods(c.device != nil)}, nil
 }
 
 // mismatch refuses a client of another protocol.

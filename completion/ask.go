@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ask has the model answer, or an answer of its that still holds.
+// ask has the model answer, or serves an earlier answer that still fits.
 func (e *Engine) ask(ctx context.Context, req Request) (Result, error) {
 	begin := time.Now()
 	e.journal.note(req, e.now())
@@ -29,7 +29,7 @@ func (e *Engine) ask(ctx context.Context, req Request) (Result, error) {
 				if err := e.pause(ctx, d, newer); err != nil {
 					return Result{}, err
 				}
-				continue // the answer may have come meanwhile
+				continue // the answer may have come in the meantime
 			}
 			if isClosed(newer) {
 				return Result{}, errSuperseded
@@ -44,7 +44,7 @@ func (e *Engine) ask(ctx context.Context, req Request) (Result, error) {
 				return Result{}, err
 			}
 		}
-		rival := e.rival(ctx, req, stream, typed) // the model is writing meanwhile
+		rival := e.rival(ctx, req, stream, typed) // the model writes in the meantime
 		err := stream.wait(ctx, newer, typed)
 		if err == errDisagrees || err == errAbandoned && ctx.Err() == nil {
 			tried = append(tried, stream)
@@ -52,7 +52,7 @@ func (e *Engine) ask(ctx context.Context, req Request) (Result, error) {
 		}
 		res := e.result(stream, req, typed, reused, spent)
 		if err == errSuperseded || ctx.Err() != nil {
-			return res, err // the stream may serve another
+			return res, err // the stream may serve another request
 		}
 		if err != nil {
 			d.drop(stream)
@@ -62,7 +62,7 @@ func (e *Engine) ask(ctx context.Context, req Request) (Result, error) {
 			return res, err
 		}
 		if shown, _ := stream.onScreen(typed); len(res.Items) == 0 && typed != "" && (req.Manual || shown == "" && len(stream.offered(typed)) == 0) {
-			tried = append(tried, stream) // nothing of it is left
+			tried = append(tried, stream) // none of its answers fits any more
 			continue
 		}
 		if e.wantsSecondRound(req, stream, reused) {
@@ -76,7 +76,7 @@ func (e *Engine) ask(ctx context.Context, req Request) (Result, error) {
 			stream.showLocal(typed, res.Items[0].Text)
 		}
 		if others := res.Items; len(others) > 1 {
-			if !won { // else what is shown may yet give way to what the model said
+			if !won { // otherwise the model's answer may yet replace what is shown
 				others = others[1:]
 			}
 			stream.offer(typed, others)
@@ -85,29 +85,29 @@ func (e *Engine) ask(ctx context.Context, req Request) (Result, error) {
 	}
 }
 
-// surer says why the model-free engine's text is shown although there is a model.
+// surer is the reason for showing the model-free engine's text although there is a model.
 func surer(model string) string {
-	return "what is copied is likelier right than what " + model + " wrote"
+	return "the copied text is more likely right than what " + model + " wrote"
 }
 
-// rival is what the model-free engine would show in place of the stream's answer, without
-// items where something of that is on the screen: what is there stays.
+// rival is what the model-free engine would show in place of the stream's answer. It has no
+// items if part of that answer is on the screen already, because what the user sees stays.
 func (e *Engine) rival(ctx context.Context, req Request, stream *modelStream, typed string) Result {
 	if shown, _ := stream.onScreen(typed); e.opts.Alone || !blank(shown) || len(stream.offered(typed)) > 0 {
 		return Result{}
 	}
 	ctx, cancel := context.WithTimeout(ctx, rivalTime)
 	defer cancel()
-	req.Manual = false // what it is sure of, whoever asks
+	req.Manual = false // only what it is sure of, even if the user asked
 	return e.answerLocally(ctx, req)
 }
 
-// rivalTime is how long one request reads files that the model-free engine does not know
-// yet; the next one goes on.
+// rivalTime is how long one request may read files that the model-free engine has not read
+// yet. The next request continues.
 const rivalTime = 30 * time.Millisecond
 
-// compete sets the model's answer and the model-free engine's side by side: who is surer of
-// the first line is shown, and to a user who asked the other one, too.
+// compete compares the model's answer with that of the model-free engine. The one that is
+// surer of its first line is shown. A user who asked explicitly gets the other one, too.
 func compete(res, rival Result, manual bool) Result {
 	res.Timings.Local = rival.Timings.Local
 	if len(rival.Items) == 0 || res.Engine == localEngine {
@@ -145,8 +145,7 @@ func (e *Engine) twoRounds(req Request) bool {
 	return e.opts.TwoRounds && req.Manual && e.opts.Context != nil
 }
 
-// samples is how many answers one request to the model gives; a first round
-// needs one.
+// samples is how many answers one request to the model gives. A first round needs only one.
 func (e *Engine) samples(req Request) int {
 	if req.Manual && !e.twoRounds(req) {
 		return e.opts.Candidates
@@ -154,10 +153,10 @@ func (e *Engine) samples(req Request) int {
 	return 1
 }
 
-// secondRound looks up what the first answer names and asks once more with
-// that, after Zhang et al., "RepoCoder" (EMNLP 2023): the draft tells better
-// than the unfinished code what the finished code needs. Where it finds nothing
-// new, or the model fails, the first answer stands. It answers the stream that serves, too.
+// secondRound looks up what the first answer names and asks again with that, after Zhang et
+// al., "RepoCoder" (EMNLP 2023): the draft shows better than the unfinished code what the
+// finished code needs. If it finds nothing new, or the model fails, the first answer stands.
+// It also answers the stream that serves.
 func (e *Engine) secondRound(ctx context.Context, req Request, d *docState, newer <-chan struct{}, first *modelStream, res Result) (*modelStream, Result, error) {
 	first.mu.Lock()
 	draft := ""
@@ -196,9 +195,9 @@ func (e *Engine) secondRound(ctx context.Context, req Request, d *docState, newe
 	return stream, second, nil
 }
 
-// Prefetch starts to answer req before anybody asks, and returns at once: call
-// it when a suggestion was accepted, with the document as it is then. The
-// Request that follows finds the answer there or on its way.
+// Prefetch starts to answer req before a request comes, and returns at once. Call it when a
+// suggestion was accepted, with the document as it is then. The next Request finds the answer
+// there or on its way.
 func (e *Engine) Prefetch(req Request) {
 	e.counters.accepted()
 	if e.gen == nil || e.gen.Ready() != nil || e.opts.Off.Reason(req.Document) != "" {
@@ -218,7 +217,7 @@ func (e *Engine) Prefetch(req Request) {
 	}
 }
 
-// pause waits as long as the user's typing suggests.
+// pause waits for as long as the user's typing suggests.
 func (e *Engine) pause(ctx context.Context, d *docState, newer <-chan struct{}) error {
 	wait := debounce(d.gap(), e.latency(), e.opts.Debounce)
 	if wait <= 0 {
@@ -234,8 +233,8 @@ func (e *Engine) pause(ctx context.Context, d *docState, newer <-chan struct{}) 
 	}
 }
 
-// result makes of a stream what is left of its answers for req, before which
-// typed was typed.
+// result turns what is left of a stream's answers, after typed has been typed, into the answer
+// to req.
 func (e *Engine) result(stream *modelStream, req Request, typed string, reused bool, spent Timings) Result {
 	stream.mu.Lock()
 	answers := slices.Clone(stream.answers)
@@ -258,17 +257,17 @@ func (e *Engine) result(stream *modelStream, req Request, typed string, reused b
 	begin := time.Now()
 	s := e.cursorContext(req)
 	if stream.cursor.mode == fillBlock && strings.TrimSpace(s.rest) == "" {
-		s.mode = fillBlock // what was shown as a block does not shrink to a line while the user types it
+		s.mode = fillBlock // a block that is shown does not shrink to a line while the user types it
 	}
 	for i, a := range answers {
 		text, ok := strings.CutPrefix(a.text, typed)
 		seen := ""
 		if i == 0 && !blank(onScreen) {
 			if !ok {
-				text, ok = onScreen, true // the model had written it in another way
+				text, ok = onScreen, true // post-processing had changed what the model wrote
 			}
 			if s.rest == stream.cursor.rest {
-				seen = onScreen // else the editor closed a bracket
+				seen = onScreen // otherwise the editor closed a bracket
 			}
 		}
 		if !ok {
@@ -284,7 +283,7 @@ func (e *Engine) result(stream *modelStream, req Request, typed string, reused b
 			continue
 		}
 		it.Confidence = a.lineConfidence(len(typed), it.Text)
-		// NaN, where the backend tells nothing, passes.
+		// NaN, if the backend gives no probabilities, passes.
 		if !req.Manual && a.confidence(len(typed), len(typed)+len(it.Text)) < e.opts.MinConfidence {
 			res.Note = "the model was not sure enough"
 			continue
@@ -294,7 +293,7 @@ func (e *Engine) result(stream *modelStream, req Request, typed string, reused b
 			stream.show(typed, it.Text)
 		}
 	}
-	for _, o := range offers { // the user may be looking at any of them
+	for _, o := range offers { // the user may see any of them
 		seen := ""
 		if s.rest == stream.cursor.rest {
 			seen = o.text
@@ -319,7 +318,7 @@ func (e *Engine) timeout(req Request) time.Duration {
 	return e.opts.Timeout
 }
 
-// latency is about how long the model takes to its first token.
+// latency is about how long the model takes until its first token.
 func (e *Engine) latency() time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()

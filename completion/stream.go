@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// A modelStream is one request to the model, running or finished. It belongs to the
-// Engine and not to the Request that started it: while the user types what it
-// says, later Requests take their answers from it too.
+// A modelStream is one request to the model, running or finished. It belongs to the Engine and
+// not to the Request that started it: if the user types what it says, later Requests are
+// answered from it, too.
 type modelStream struct {
 	at     builtPrompt
 	cursor *cursorContext
@@ -29,25 +29,24 @@ type modelStream struct {
 	changed chan struct{}
 	done    bool
 	err     error
-	// shown is the most of the first answer that the user saw, with what they
-	// had typed of it: post-processing may have written it in another way.
+	// shown is the longest part of the first answer that the user saw, with what they had typed
+	// of it. Post-processing may have changed it.
 	shown string
-	// local: shown is the model-free engine's, which was surer.
+	// local: shown comes from the model-free engine, which was surer.
 	local bool
-	// offers is what else the user could choose, whoever's it was.
+	// offers are the other candidates that the user could choose, from either engine.
 	offers  []offer
 	waiters int
-	// kept is set for a stream that runs ahead of the user, with nobody
-	// waiting yet.
+	// kept: the stream runs ahead of the user, and no request waits for it yet.
 	kept bool
 
 	promptTokens         int
 	firstToken, generate time.Duration
 }
 
-// An offer is a candidate that stood beside the first of a request.
+// An offer is a candidate that was shown beside the first one of a request.
 type offer struct {
-	// text is it from where the stream began, with what was typed of it by then.
+	// text begins where the stream began, with what was typed of it by then.
 	text, engine string
 	confidence   float64 // Item.Confidence
 }
@@ -70,7 +69,7 @@ func (a answer) confidence(from, to int) float64 {
 	return math.Exp(sum / float64(n)) // 0/0 is NaN
 }
 
-// logprob is the sum over the n tokens of text[from:to] of which the backend said it.
+// logprob is the sum over the n tokens of text[from:to] for which the backend gave one.
 func (a answer) logprob(from, to int) (sum float64, n int) {
 	start := 0
 	for _, p := range a.pieces {
@@ -83,18 +82,19 @@ func (a answer) logprob(from, to int) (sum float64, n int) {
 	return sum, n
 }
 
-// The probability that a line of a model is right, by that of its tokens: a logistic
-// regression over 317 answers of Qwen2.5-Coder 1.5B, judged on 317 others (bench/completion.md).
-// Where the backend tells no probabilities, the model is taken for as sure as that it is
-// right in four of five such lines: on the same answers the least by which little is lost.
+// The probability that a line of a model is right, by the probability of its tokens. It is a
+// logistic regression over 317 answers of Qwen2.5-Coder 1.5B, judged on 317 others
+// (bench/completion.md). If the backend gives no probabilities, the model counts as sure as it
+// is where four of five such lines are right; on the same answers that is the lowest value at
+// which little is lost.
 const (
 	lineBase    = 2.63
 	lineLogprob = 1.41
 	lineUnknown = 0.8
 )
 
-// lineConfidence is the probability that the first line with text is right of what is shown
-// of text[from:].
+// lineConfidence is the probability that the first line with text in what is shown of
+// text[from:] is right.
 func (a answer) lineConfidence(from int, shown string) float64 {
 	text := a.text[min(from, len(a.text)):]
 	begin := from + len(text) - len(strings.TrimLeft(text, "\n"))
@@ -105,20 +105,20 @@ func (a answer) lineConfidence(from int, shown string) float64 {
 	return 1 / (1 + math.Exp(-lineBase-lineLogprob*sum))
 }
 
-// leaveAfter is how long a stream goes on with nobody waiting: an editor
-// cancels the old request before it sends the one that can join. It is well
-// below the 150 ms after which a cancelled backend must be idle.
+// leaveAfter is how long a stream goes on while no request waits: an editor cancels the old
+// request before it sends the one that can join. It is well below the 150 ms after which a
+// cancelled backend must be idle.
 const leaveAfter = 40 * time.Millisecond
 
 var (
 	errTimeout    = errors.New("it took too long; raise the completion timeout or use a smaller model")
 	errSuperseded = errors.New("a newer request took over")
 	errClosed     = errors.New("the engine is closed")
-	errAbandoned  = errors.New("nobody waits for the answer")
+	errAbandoned  = errors.New("no request waits for the answer any more")
 )
 
-// launch starts a stream and ends the document's others: one under way, the
-// latest wins. It fails where newer is closed, or the engine.
+// launch starts a stream and ends the document's others, so that only the latest runs. It
+// fails if newer or the engine is closed.
 func (e *Engine) launch(d *docState, req Request, p builtPrompt, samples int, newer <-chan struct{}) (*modelStream, error) {
 	ctx, cancel := context.WithCancelCause(e.life)
 	ctx, stopTimer := context.WithTimeoutCause(ctx, e.timeout(req), errTimeout)
@@ -150,7 +150,7 @@ func (e *Engine) launch(d *docState, req Request, p builtPrompt, samples int, ne
 		e.counters.launched(e.promptTokens(stream))
 		stream.finish(nil)
 	})
-	// A Generator may take its time to return; those who wait need not.
+	// A Generator may take its time to return; the requests need not wait for that.
 	e.running.Go(func() {
 		defer stopTimer()
 		defer cancel(nil)
@@ -163,8 +163,8 @@ func (e *Engine) launch(d *docState, req Request, p builtPrompt, samples int, ne
 	return stream, nil
 }
 
-// fly asks for the answer and its alternatives, one after the other: they
-// share their prompt, which the backend then reads once.
+// generate asks for the answer and its alternatives, one after the other. They share their
+// prompt, which the backend then reads once.
 func (e *Engine) generate(ctx context.Context, stream *modelStream, samples int) {
 	begin := time.Now()
 	if err := e.warm(ctx, stream.at.text); err != nil {
@@ -192,7 +192,7 @@ func (e *Engine) generate(ctx context.Context, stream *modelStream, samples int)
 	}
 }
 
-// show notes that text was shown behind what was typed of the first answer.
+// show notes the text that was shown after what was typed of the first answer.
 func (stream *modelStream) show(typed, text string) {
 	stream.mu.Lock()
 	defer stream.mu.Unlock()
@@ -201,15 +201,15 @@ func (stream *modelStream) show(typed, text string) {
 	}
 }
 
-// showLocal notes that the model-free engine's text was shown in place of the answer's.
+// showLocal notes that the model-free engine's text was shown instead of the answer.
 func (stream *modelStream) showLocal(typed, text string) {
 	stream.mu.Lock()
 	defer stream.mu.Unlock()
 	stream.shown, stream.local = typed+text, true
 }
 
-// onScreen is what was shown behind typed, "" if nothing was, and whether it was the
-// model-free engine's.
+// onScreen is what was shown after typed, "" if nothing was, and whether it came from the
+// model-free engine.
 func (stream *modelStream) onScreen(typed string) (rest string, local bool) {
 	stream.mu.Lock()
 	defer stream.mu.Unlock()
@@ -219,7 +219,8 @@ func (stream *modelStream) onScreen(typed string) (rest string, local bool) {
 	return "", false
 }
 
-// offer notes what a request that typed was typed before offers besides its first item.
+// offer notes the items, other than the first, that a request offered when typed had been
+// typed.
 func (stream *modelStream) offer(typed string, items []Item) {
 	stream.mu.Lock()
 	defer stream.mu.Unlock()
@@ -231,14 +232,14 @@ func (stream *modelStream) offer(typed string, items []Item) {
 	}
 }
 
-// offered is what is left behind typed of the offers that it is the beginning of.
+// offered is what is left of the offers that begin with typed.
 func (stream *modelStream) offered(typed string) []offer {
 	stream.mu.Lock()
 	defer stream.mu.Unlock()
 	return stream.chosen(typed)
 }
 
-// chosen is offered. The caller holds mu.
+// chosen is offered; the caller holds mu.
 func (stream *modelStream) chosen(typed string) (left []offer) {
 	for _, o := range stream.offers {
 		if rest, ok := strings.CutPrefix(o.text, typed); ok && !blank(rest) {
@@ -248,8 +249,7 @@ func (stream *modelStream) chosen(typed string) (left []offer) {
 	return left
 }
 
-// promptTokens is how long a stream's prompt was: the backend's count, else the
-// estimate.
+// promptTokens is the length of a stream's prompt: the backend's count, else the estimate.
 func (e *Engine) promptTokens(stream *modelStream) int {
 	stream.mu.Lock()
 	defer stream.mu.Unlock()
@@ -259,7 +259,7 @@ func (e *Engine) promptTokens(stream *modelStream) int {
 	return scaled(stream.at.raw, e.meter.factor())
 }
 
-// take adds a piece to an answer, of which keep bytes count.
+// take adds a piece to an answer; keep of its bytes count.
 func (stream *modelStream) take(sample int, piece string, logprob float64, keep int, since time.Duration) {
 	stream.mu.Lock()
 	defer stream.mu.Unlock()
@@ -286,8 +286,8 @@ func (stream *modelStream) fail(err error) {
 	}
 }
 
-// finish ends the stream. cause is why its context ended, if it did: what had
-// arrived by the time limit is worth showing.
+// finish ends the stream. cause is why its context ended, if it did. What had come within the
+// time limit is worth showing.
 func (stream *modelStream) finish(cause error) {
 	stream.mu.Lock()
 	defer stream.mu.Unlock()
@@ -310,12 +310,12 @@ func (stream *modelStream) wake() {
 	stream.changed = make(chan struct{})
 }
 
-// wait blocks until the stream is over, the text typed since then leaves the
-// answer, a newer request arrives or ctx ends; only the first gives nil.
+// wait blocks until the stream has ended, the text typed since then leaves the answer, a newer
+// request arrives, or ctx ends. Only the first gives nil.
 func (stream *modelStream) wait(ctx context.Context, newer <-chan struct{}, typed string) error {
 	stream.mu.Lock()
 	stream.waiters++
-	stream.kept = false // from now on it is worth what those who wait are
+	stream.kept = false // from now on it lives as long as a request waits
 	stream.mu.Unlock()
 	defer stream.leave()
 	for {
@@ -324,7 +324,7 @@ func (stream *modelStream) wait(ctx context.Context, newer <-chan struct{}, type
 		agrees := stream.agrees(typed)
 		stream.mu.Unlock()
 		switch {
-		case isClosed(newer): // first, because it may be what ended the stream
+		case isClosed(newer): // first, because a newer request may have ended the stream
 			return errSuperseded
 		case !agrees:
 			return errDisagrees
@@ -343,8 +343,8 @@ func (stream *modelStream) wait(ctx context.Context, newer <-chan struct{}, type
 
 var errDisagrees = errors.New("the typed text left the answer")
 
-// agrees reports whether typed is what the answer says or may yet say, or what an
-// offer says. The caller holds mu.
+// agrees reports whether typed is what the answer says or may yet say, or what an offer says.
+// The caller holds mu.
 func (stream *modelStream) agrees(typed string) bool {
 	return stream.says(typed) || len(stream.chosen(typed)) > 0
 }
@@ -368,14 +368,14 @@ func (stream *modelStream) says(typed string) bool {
 	return !stream.done && strings.HasPrefix(typed, text)
 }
 
-// keep lets the stream run although nobody waits yet.
+// keep lets the stream run although no request waits yet.
 func (stream *modelStream) keep() {
 	stream.mu.Lock()
 	defer stream.mu.Unlock()
 	stream.kept = true
 }
 
-// leave cancels a stream that nobody joins soon after its last waiter left.
+// leave cancels a stream soon after its last request has left, unless another joins.
 func (stream *modelStream) leave() {
 	stream.mu.Lock()
 	defer stream.mu.Unlock()
@@ -393,15 +393,15 @@ func (stream *modelStream) leave() {
 	})
 }
 
-// stopper collects a stream and says when more of it would be cut anyway.
+// stopper collects a stream and says when the rest of it would be cut off anyway.
 type stopper struct {
 	*cursorContext
 	text strings.Builder
 }
 
-// feed takes the next piece and reports whether to go on; if not, keep is how
-// much of the text counts. What stands behind that was never finished, and
-// must not be shown when the user has typed everything before it.
+// feed takes the next piece. more is whether to go on; if not, keep is how much of the text
+// counts. The text after that was never finished, and must not be shown when the user has
+// typed everything before it.
 func (st *stopper) feed(piece string) (keep int, more bool) {
 	st.text.WriteString(piece)
 	text := st.text.String()
@@ -411,7 +411,7 @@ func (st *stopper) feed(piece string) (keep int, more bool) {
 	if !strings.Contains(piece, "\n") {
 		return len(text), true
 	}
-	// Where something in front is taken out, the cut is not one of text.
+	// If something before it is taken out, the position is not one in text.
 	plain := st.joined(text)
 	part := func(n int) int {
 		if plain != text {

@@ -17,24 +17,25 @@ type backend interface {
 	// version asks whether a server answers at all, and which; it may be "".
 	version(ctx context.Context) (string, error)
 	inspect(ctx context.Context) (facts, error)
-	// weights tells models apart that had the same name, "" if the server does not.
+	// weights is what tells apart models that had the same name one after the other; "" if the
+	// server does not say.
 	weights(ctx context.Context) (string, error)
-	// load brings the model into memory and answers when it is there. The context
-	// must not be a request's own: a load is everybody's.
+	// load brings the model into memory and answers when it is there. The context must not be
+	// that of one request, because all requests need the load.
 	load(ctx context.Context) error
-	// loaded says how the model is in memory; the zero placement if it is not, or
-	// the server does not say.
+	// loaded answers how the model is in memory. The placement is zero if the model is not in
+	// memory, or if the server does not say.
 	loaded(ctx context.Context) (placement, error)
-	// complete calls each for every chunk of the answer, the last of which is
-	// done. An answer that breaks off is an error.
+	// complete calls each with every chunk of the answer; the last chunk has done set. An
+	// answer that breaks off is an error.
 	complete(ctx context.Context, r request, each func(chunk)) error
-	// embed answers the model's vector for each text. None is a request to have
-	// the model in memory.
+	// embed answers the model's vector for each text. With no texts it only has the model
+	// loaded.
 	embed(ctx context.Context, texts []string) ([][]float32, error)
 	// embedder is a backend of the same server for another model.
 	embedder(model string) backend
-	// interruptible says whether a cancelled request frees the model at once,
-	// wherever it stands.
+	// interruptible says whether cancelling a request frees the model at once, whatever the
+	// model is doing.
 	interruptible() bool
 }
 
@@ -52,11 +53,11 @@ type request struct {
 	format    json.RawMessage // a JSON schema the answer must fit; nil: any text
 }
 
-// chunk is a piece of an answer. A chunk holds more than one token where the
-// server waited to see whether a stop string begins.
+// chunk is a piece of an answer. It holds more than one token where the server waited to see
+// whether a stop string begins.
 type chunk struct {
 	text     string
-	logprobs []float64 // one a token, none if the server does not say
+	logprobs []float64 // one for each token; none if the server does not say
 	done     bool
 	cut      bool  // with done: the token limit ended the answer
 	loaded   bool  // with done: the model came into memory and was not asked
@@ -80,17 +81,19 @@ func (c chunk) logprob() float64 {
 	return sum / float64(len(c.logprobs))
 }
 
-// facts is what a server says about the model.
+// facts are what a server says about the model.
 type facts struct {
 	context int // the context length it was trained for in tokens, 0 if not said
-	// hybrid models keep a recurrent state that cannot be rewound, so the
-	// key-value cache saves them nothing.
+	// hybrid: the model keeps a recurrent state that cannot be rewound, so that its key-value
+	// cache saves nothing.
 	hybrid bool
 	family string
 	quant  string
-	// chatless: its template has no place for a system's words or for turns. tools: it knows tools.
+	// chatless: the chat template has no place for a system prompt or for turns. tools: it
+	// supports tools.
 	chatless, tools bool
-	// embeds: it is for embedding, and generates nothing. inserts: the server says that it fills in the middle.
+	// embeds: the model is for embedding and generates nothing. inserts: the server says that
+	// the model fills in the middle.
 	embeds, inserts bool
 	// parameters is how many the model has, 0 if not said.
 	parameters float64
@@ -100,17 +103,17 @@ type facts struct {
 type placement struct {
 	bytes, onGPU int64
 	numCtx       int // the context it was loaded with, in tokens
-	// expires is when it leaves memory if nobody asks it again: a fixed time
-	// since the last answer, or one that moves with the clock while it is loaded
-	// or has given no answer yet.
+	// expires is when the model is unloaded if no request comes. It is a fixed time after the
+	// last answer. While the model is loading, or has given no answer yet, it moves with the
+	// clock.
 	expires time.Time
 }
 
-// contextFor is the context length that a model trained for so many tokens (0 if
-// not known) is loaded with.
+// contextFor is the context length with which a model is loaded that was trained for so many
+// tokens (0 if not known).
 func contextFor(asked, trained int) int { return min(asked, cmp.Or(trained, asked)) }
 
-// String is what a user wants to know of it, empty if the server does not say.
+// String is what a user wants to know of it; empty if the server does not say.
 func (p placement) String() string {
 	if p.bytes == 0 {
 		return ""
@@ -125,8 +128,7 @@ func (p placement) String() string {
 	return fmt.Sprintf(", %.1f GB %s", float64(p.bytes)/1e9, where)
 }
 
-// Family is the name of the family whose tags the model turned out to have, "" while
-// that is not known.
+// Family is the name of the family whose tags the model has, "" while that is not known.
 func (rt *Runtime) Family() string {
 	if f := rt.family.Load(); f != nil {
 		return f.Name
@@ -134,17 +136,17 @@ func (rt *Runtime) Family() string {
 	return ""
 }
 
-// canary finds the family whose tags are tokens of the model. A vocabulary without
-// them spells each in four or more tokens, so the count of a prompt of nothing but
-// tags tells, whatever the model answers. It fails with ErrNoFIM; a server that does
-// not count proves nothing and passes for the likeliest family, which is assumed.
+// canary finds the family whose tags are tokens of the model. A vocabulary without them spells
+// each tag in four or more tokens. So the token count of a prompt made of tags alone shows
+// whether the model has them, whatever it answers. canary fails with ErrNoFIM. If the server
+// does not count tokens, the likeliest family is assumed.
 func (rt *Runtime) canary(ctx context.Context) error {
 	if len(rt.opt.Families) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxLoad)
 	defer cancel()
-	asked := map[string]bool{} // tags that are not the model's
+	asked := map[string]bool{} // tags that the model does not have
 	for i := range rt.opt.Families {
 		f := &rt.opt.Families[i]
 		tags := strings.Join(f.Tags, "")
@@ -176,7 +178,7 @@ func (rt *Runtime) has(ctx context.Context, f *Family) (bool, error) {
 	}
 	count, err := rt.count(ctx, f, strings.Join(f.Tags, ""))
 	rt.assumed.Store(count == 0)
-	const startAndPad = 2 // what a tokenizer may put before any text
+	const startAndPad = 2 // tokens that a tokenizer may put before any text
 	if err != nil || count <= len(f.Tags)+startAndPad {
 		return err == nil, err
 	}
@@ -184,13 +186,13 @@ func (rt *Runtime) has(ctx context.Context, f *Family) (bool, error) {
 	if err == nil && count-one == len(f.Tags)-1 { // each is one token, among others
 		err = &problem{
 			kind: ErrNoFIM, what: fmt.Sprintf("%s has a chat template in the way", rt.endpoint.Host),
-			fix: fmt.Sprintf("use a server that takes prompts of %s as they are, else code cannot be completed in the middle", rt.opt.Model),
+			fix: fmt.Sprintf("use a server that sends prompts to %s unchanged; quarry cannot complete in the middle of code otherwise", rt.opt.Model),
 		}
 	}
 	return false, err
 }
 
-// noFamily says that the model is of no family that it may be of.
+// noFamily is the error for a model that has the tags of none of its possible families.
 func (rt *Runtime) noFamily(ctx context.Context) error {
 	other := otherThan(rt.opt.Model) + " or another that fills in the middle"
 	if server, ok := rt.backend.(*openAI); ok {

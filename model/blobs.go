@@ -9,26 +9,30 @@ import (
 	"strings"
 )
 
-// An Orphan is files in the folder of an Ollama's models that belong to no model: of a download or an import that was ended,
-// or that somebody is at work with. Ollama deletes them when it starts, unless OLLAMA_NOPRUNE is set.
+// An Orphan is one or more files in an Ollama's model folder that belong to no model. They are
+// left of a download or an import that was ended, or that still runs. Ollama deletes them when
+// it starts, unless OLLAMA_NOPRUNE is set.
 type Orphan struct {
-	// Digest is the sha256 of what is to come, with its name in front of it; of what Ollama had of an import that its own end
-	// broke off it is none.
+	// Digest is the sha256 that the complete file will have, which is also in its name. For an
+	// import that Ollama itself broke off, no file has that sum.
 	Digest string
 	// Files are their paths: one, or the parts of what is fetched.
 	Files []string
-	// Bytes is how many have come: a file that is fetched is as long as the whole from its first byte on.
+	// Bytes is how many have come. A file that is being downloaded has its full length from the
+	// first byte on.
 	Bytes int64
 }
 
 const (
-	// blobPrefix begins the name of every file of a model; what is behind a partMark is fetched in parts.
+	// blobPrefix begins the name of every file of a model. partMark follows the name of a file
+	// that is downloaded in parts.
 	blobPrefix, partMark = "sha256-", "-partial"
 	digestLength         = 64
 )
 
-// FindOrphans looks for them in a folder as Library.Folder answers it, or as OLLAMA_MODELS names it, and answers in which they
-// are. The error is fs.ErrNotExist where Ollama has no models there.
+// FindOrphans looks for orphans in folder, which is what Library.Folder answers or what
+// OLLAMA_MODELS names. at is the folder in which they are. The error is fs.ErrNotExist if
+// Ollama has no models there.
 func FindOrphans(folder string) (at string, list []Orphan, err error) {
 	if filepath.Base(folder) != "blobs" {
 		folder = filepath.Join(folder, "blobs")
@@ -38,15 +42,15 @@ func FindOrphans(folder string) (at string, list []Orphan, err error) {
 		return folder, nil, err
 	}
 	needed, err := referenced(filepath.Join(filepath.Dir(folder), "manifests"))
-	known := err == nil // else a whole file may be some model's
+	known := err == nil // otherwise a complete file may belong to a model
 	of := map[string]int{}
-	done := map[string]int64{} // of what is fetched in parts
+	done := map[string]int64{} // of files that are downloaded in parts
 	for _, e := range entries {
 		name := e.Name()
 		digest, isBlob := strings.CutPrefix(name, blobPrefix)
 		info, err := e.Info()
 		if err != nil || !isBlob || !info.Mode().IsRegular() {
-			continue // it is gone meanwhile, or not Ollama's
+			continue // it has been removed since, or is not Ollama's
 		}
 		if whole := len(digest) == digestLength; whole && (!known || needed[name]) {
 			continue
@@ -74,7 +78,7 @@ func FindOrphans(folder string) (at string, list []Orphan, err error) {
 	return folder, list, nil
 }
 
-// completed is how many bytes a file of Ollama's says that there are of a part.
+// completed is how many bytes of a part have come, as a file of Ollama's says.
 func completed(path string) int64 {
 	var part struct{ Completed int64 }
 	raw, err := os.ReadFile(path)
@@ -84,7 +88,8 @@ func completed(path string) int64 {
 	return max(part.Completed, 0)
 }
 
-// referenced are the names of the files that models have; a manifest that cannot be read is an error.
+// referenced are the names of the files that belong to models. It fails if a manifest cannot
+// be read.
 func referenced(manifests string) (map[string]bool, error) {
 	names := map[string]bool{}
 	err := filepath.WalkDir(manifests, func(path string, d fs.DirEntry, err error) error {

@@ -12,30 +12,33 @@ import (
 	"sync/atomic"
 )
 
-// What quarry asks a server for itself has a short answer: to load a model, to see whether it completes and embeds, to see its
-// chat template. A user's own request ends at the user's own limit; these would go on as long as somebody drips words.
+// quarry sends requests of its own to a server: to load a model, to see whether it completes
+// and embeds, and to see its chat template. Their answers are short. A user's request has the
+// user's own time limit; without the limits below, quarry's would go on for as long as a
+// server sends a byte now and then.
 
-// mostOwn is how many bytes the answer to one such request may have: dozens of times what a vector takes, or sixteen tokens.
+// mostOwn is how many bytes the answer to such a request may have: dozens of times the size of
+// a vector or of sixteen tokens.
 const mostOwn = 1 << 20
 
-// finishTime is how long it may take from its first byte to its end. What comes before is silence, as while a large model is
-// loaded, and has limits of its own.
+// finishTime is how long an answer may take from its first byte to its end. The time before
+// the first byte, as while a large model is loaded, has limits of its own.
 const finishTime = canaryPatience
 
-// errUnfinished is the cause of the problem that such an answer came to no end.
+// errUnfinished is the cause of the problem that such an answer does not end.
 var errUnfinished = errors.New("the server does not finish its answers")
 
 type ownKey struct{}
 
-// own marks what is asked in a context as quarry's own.
+// own marks the requests made with a context as quarry's own.
 func (rt *Runtime) own(ctx context.Context) context.Context {
 	return context.WithValue(ctx, ownKey{}, rt.opt.Clock)
 }
 
-// load is the backend's, as quarry's own.
+// load has the backend load the model, as a request of quarry's own.
 func (rt *Runtime) load(ctx context.Context) error { return rt.backend.load(rt.own(ctx)) }
 
-// finishing is the transport of such requests.
+// finishing is the transport of quarry's own requests.
 type finishing struct {
 	http.RoundTripper
 	clock Clock
@@ -53,7 +56,7 @@ func (f finishing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// ownAnswer is the body of an answer to such a request, cut off when its time is over.
+// ownAnswer is the body of an answer to such a request. It is cut off when its time is over.
 type ownAnswer struct {
 	io.ReadCloser
 	from  *url.URL
@@ -83,7 +86,7 @@ func (a *ownAnswer) Read(p []byte) (int, error) {
 	if err != nil && err != io.EOF && a.late.Load() {
 		err = &problem{
 			kind: ErrServer, what: fmt.Sprintf("%s does not finish its answers", a.from.Host), cause: errUnfinished,
-			fix: fmt.Sprintf("restart it, or check the address if that does not help (it went on for %.0f s at %s; another program may listen there)", finishTime.Seconds(), a.from.Path),
+			fix: fmt.Sprintf("restart it, or check the address if that does not help (an answer at %s had not ended after %.0f s; another program may listen there)", a.from.Path, finishTime.Seconds()),
 		}
 	}
 	return n, err
@@ -97,20 +100,20 @@ func (a *ownAnswer) Close() error {
 	return err
 }
 
-// mostBytes bounds what one answer may make quarry read, in bytes, by the path that was
-// asked: whoever listens at the address may send without end.
+// mostBytes is how many bytes quarry reads of one answer, by the path of the request. A
+// program that listens at the address may send without end.
 func mostBytes(asked string) int64 {
 	switch path.Base(asked) {
 	case "pull": // progress, line by line, for as long as a download takes
 		return 256 << 20
 	case "show", "tags", "ps", "version", "models":
-		// Decoded, a list of empty models takes a hundred times its length.
+		// A list of empty models takes a hundred times its length once it is decoded.
 		return 1 << 20
 	}
 	return 8 << 20 // several times what the longest answer or the largest batch of vectors takes
 }
 
-// bounded is the body of an answer that fails beyond its bound.
+// bounded is the body of an answer. Reading beyond its bound fails.
 type bounded struct {
 	io.ReadCloser
 	from *url.URL

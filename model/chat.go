@@ -64,7 +64,7 @@ func (rt *Runtime) Chat(ctx context.Context, c Conversation, emit func(text stri
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(rt.ctx, func() { cancel(context.Canceled) })()
-	select { // two answers in turns would read their prompts over and over
+	select { // two answers that took turns would have the server read both prompts over and over
 	case rt.talking <- struct{}{}:
 		defer func() { <-rt.talking }()
 	case <-ctx.Done():
@@ -75,7 +75,7 @@ func (rt *Runtime) Chat(ctx context.Context, c Conversation, emit func(text stri
 
 	t := &talk{emit: emit, whole: len(c.Format) > 0, most: c.MaxTokens*mostTokenBytes + len(c.Begin), stop: func() { cancel(errStopped) }}
 	if c.Begin != "" {
-		t.text.WriteString(c.Begin) // which converse sends behind the prompt
+		t.text.WriteString(c.Begin) // converse sends it after the prompt
 		if !emit(c.Begin) {
 			return Reply{Text: c.Begin}, nil
 		}
@@ -111,14 +111,14 @@ type chatter interface {
 	chat(ctx context.Context, c Conversation, each func(chunk)) error
 }
 
-// mostTokenBytes is more than a token has of text in the mean of any answer. Not every server
-// keeps to the length that it is asked for, and what it says stands in the next prompt.
+// mostTokenBytes is more than the average token of any answer has. Not every server keeps to
+// the length that it is asked for, and the answer becomes part of the next prompt.
 const mostTokenBytes = 64
 
-// talk gathers an answer.
+// talk collects an answer.
 type talk struct {
 	emit  func(string) bool
-	whole bool // emit wants it all at once
+	whole bool // emit gets the whole answer in one call
 	most  int  // bytes of the answer
 	stop  func()
 	text  strings.Builder
@@ -149,11 +149,11 @@ func (t *talk) take(c chunk) {
 	}
 }
 
-// readStep is how much of a prompt Ollama reads at a time, in bytes: about 512
-// tokens of code, which the slowest machine quarry is for reads in two seconds.
+// readStep is how much of a prompt Ollama reads at a time, in bytes. It is about 512 tokens of
+// code, which the slowest machine that quarry supports reads in two seconds.
 const readStep = 1536
 
-// converse answers with a backend that can go on from any text.
+// converse answers through a backend that can continue any text.
 func (rt *Runtime) converse(ctx context.Context, b renderer, c Conversation, t *talk) error {
 	prompt, err := b.render(ctx, c)
 	if err != nil {
@@ -162,9 +162,9 @@ func (rt *Runtime) converse(ctx context.Context, b renderer, c Conversation, t *
 	preset := ChatPreset
 	preset.Temperature = c.Temperature
 	rt.wake()
-	// known is how much of the prompt the server should have in its cache. A step
-	// that ended before that would make it throw the rest away. sure is how much of
-	// that it has read for this answer: others use the server too.
+	// known is how much of the prompt the server should have in its cache. A step that ended
+	// before that point would make it throw the rest away. sure is the part that it has read
+	// for this answer: the cache may have changed, because other clients use the server too.
 	known, sure := rt.metrics.heard(prompt), 0
 	ask := func(r request, each func(chunk)) error {
 		r.Preset, r.seed = preset, rt.opt.Seed
@@ -187,7 +187,7 @@ func (rt *Runtime) converse(ctx context.Context, b renderer, c Conversation, t *
 		if rest := prompt[known:]; len(rest) > readStep {
 			next := known + stepEnd(rest)
 			switch err := ask(request{prompt: prompt[:next], maxTokens: 1}, func(chunk) {}); {
-			case err == errYielded: // the completion took the cache: begin anew
+			case err == errYielded: // the completion has replaced the cache: begin again
 				t.reply.Yields++
 				known, sure = 0, 0
 			case err != nil:
@@ -208,15 +208,15 @@ func (rt *Runtime) converse(ctx context.Context, b renderer, c Conversation, t *
 		}
 		t.reply.Yields++
 		known, sure = 0, 0
-		if t.whole { // a schema is followed from its beginning
+		if t.whole { // an answer with a schema cannot be continued
 			t.text.Reset()
 			t.took = 0
 		}
 	}
 }
 
-// stepEnd is where the next step ends: after the last line within it, since a
-// line's tokens are the same whatever follows, or at a character.
+// stepEnd is where the next step ends: after the last line within it, because a line has the
+// same tokens whatever follows it; or else between two characters.
 func stepEnd(s string) int {
 	if i := strings.LastIndexByte(s[:readStep], '\n'); i >= 0 {
 		return i + 1

@@ -12,12 +12,12 @@ import (
 type Finding struct {
 	Name string `json:"name"`
 	OK   bool   `json:"ok"`
-	// Note: it works, and is not what was expected, so that the user has to judge. Then it is OK.
+	// Note: it works, but not as expected, so that the user has to decide. OK is true then.
 	Note bool `json:"note,omitempty"`
 	// Detail is what was found.
 	Detail string `json:"detail"`
-	// Fix says what to do; empty if there is nothing to do. A Finding that is
-	// OK may have one, where something works but could work better.
+	// Fix says what to do; it is empty if there is nothing to do. A Finding that is OK may have
+	// a Fix where something works but could work better.
 	Fix string `json:"fix,omitempty"`
 }
 
@@ -27,12 +27,13 @@ const (
 	FillsIn = "fill in the middle"
 )
 
-// oldestMinor is 0.13, the first series of Ollama whose generate endpoint has
-// all that requests here rely on (truncate, shift, logprobs: the last came with
-// 0.12.11); older ones ignore them and cut prompts silently.
+// oldestMinor is 0.13, the first Ollama series whose generate endpoint has everything that
+// requests here rely on (truncate, shift and logprobs, the last since 0.12.11). Older versions
+// ignore these fields and cut prompts without saying so.
 const oldestMinor = 13
 
-// Unsuitable is why the model can complete no code, nil if it can or if that cannot be found out. It loads the model.
+// Unsuitable is the reason why the model cannot complete code. It is nil if the model can, or
+// if that cannot be found out. It loads the model.
 func (rt *Runtime) Unsuitable(ctx context.Context) error {
 	_, err := rt.inspectCompleter(ctx)
 	if err == nil {
@@ -50,7 +51,8 @@ func (rt *Runtime) Listed(ctx context.Context) error {
 	return err
 }
 
-// inspectCompleter is inspect for a model that is to complete code: one that embeds is refused.
+// inspectCompleter is inspect for a model that is to complete code. It refuses an embedding
+// model.
 func (rt *Runtime) inspectCompleter(ctx context.Context) (facts, error) {
 	about, err := rt.inspect(ctx)
 	if err == nil && about.embeds {
@@ -62,9 +64,9 @@ func (rt *Runtime) inspectCompleter(ctx context.Context) (facts, error) {
 	return about, err
 }
 
-// Check looks at everything a completion needs, in the order in which things
-// go wrong, and stops at the first that makes the rest meaningless. It needs no
-// Start, and loads the model if it is not in memory.
+// Check looks at everything that a completion needs, in the order in which things go wrong. It
+// stops at the first problem that makes the rest meaningless. It needs no Start, and loads the
+// model if necessary.
 func (rt *Runtime) Check(ctx context.Context) []Finding {
 	var list []Finding
 	add := func(name string, err error, detail, fix string) bool {
@@ -100,14 +102,14 @@ func (rt *Runtime) Check(ctx context.Context) []Finding {
 	}
 	fix := ""
 	if about.context > 0 && rt.opt.NumCtx > about.context {
-		fix = fmt.Sprintf("set the context length to at most %d, the model takes no more", about.context)
+		fix = fmt.Sprintf("set the context length to at most %d, which is all the model takes", about.context)
 	}
 	list = append(list, Finding{Name: "context length", OK: fix == "", Detail: fmt.Sprintf("%d tokens", rt.opt.NumCtx), Fix: fix})
 
 	if before, err := rt.loaded(ctx); err == nil && before.numCtx > 0 && before.numCtx != contextFor(rt.opt.NumCtx, about.context) {
 		list = append(list, Finding{
 			Name: "sharing", OK: true, Detail: fmt.Sprintf("%s was in memory with a context of %d tokens", rt.opt.Model, before.numCtx),
-			Fix: fmt.Sprintf("if another program uses it too, give both the same context length, or Ollama loads it anew at every change: OLLAMA_CONTEXT_LENGTH=%d for `ollama serve`", rt.opt.NumCtx),
+			Fix: fmt.Sprintf("if another program uses it too, give both the same context length, else Ollama reloads it at every change: OLLAMA_CONTEXT_LENGTH=%d for `ollama serve`", rt.opt.NumCtx),
 		})
 	}
 	if rt.opt.API != OpenAIAPI { // those servers decide when
@@ -132,7 +134,7 @@ func (rt *Runtime) Check(ctx context.Context) []Finding {
 		how.Detail = "by the server itself, at /" + infillPath
 	case rt.assumed.Load():
 		how.Note = true
-		how.Detail = fmt.Sprintf("taken for %s, the likeliest by the model's name: %s does not count tokens, so that nothing shows that the tags are the model's", f.Name, rt.endpoint.Host)
+		how.Detail = fmt.Sprintf("assumed to be %s, by the model's name: %s does not count tokens, so quarry cannot check that the tags are the model's", f.Name, rt.endpoint.Host)
 		how.Fix = "if its ghost text is bad, set completion.template to the model's own family"
 	}
 	if !add(FillsIn, err, how.Detail, how.Fix) {
@@ -143,8 +145,9 @@ func (rt *Runtime) Check(ctx context.Context) []Finding {
 	return append(append(list, rt.speed(ctx)), rt.chats(ctx, about)...)
 }
 
-// chats looks at how a conversation reaches the model, without asking it; nothing is found of a server that does not show
-// that. A model that cannot chat is no failure: it completes.
+// chats looks at how a conversation would reach the model, without asking the model. It finds
+// nothing if the server does not show that. A model that cannot chat is no failure, because it
+// still completes.
 func (rt *Runtime) chats(ctx context.Context, about facts) []Finding {
 	b, ok := rt.backend.(renderer)
 	if !ok {
@@ -158,32 +161,32 @@ func (rt *Runtime) chats(ctx context.Context, about facts) []Finding {
 	before, behind, asks := strings.Cut(prompt, user)
 	if !strings.Contains(before, system) || !asks || strings.TrimSpace(behind) == "" {
 		return []Finding{{
-			Name: "chat", OK: true, Detail: "ghost text only: it has no chat template, so that questions reach it without a system's words and roles",
+			Name: "chat", OK: true, Detail: "ghost text only: it has no chat template, so that questions reach it without roles and a system prompt",
 			Fix: "for questions and explanations choose another model, such as " + otherThan(rt.opt.Model),
 		}}
 	}
-	f := Finding{Name: "chat", OK: true, Detail: "a system's words, roles and tools"}
+	f := Finding{Name: "chat", OK: true, Detail: "a system prompt, roles and tools"}
 	if !about.tools {
-		f.Detail = "a system's words and roles, but no tools"
+		f.Detail = "a system prompt and roles, but no tools"
 	}
 	return []Finding{f}
 }
 
-// usable is the least speed, in tokens a second, at which ghost text comes while it is still
-// wanted: a line of some ten tokens in two seconds.
+// usable is the lowest speed, in tokens a second, at which ghost text comes while the user
+// still wants it: a line of some ten tokens in two seconds.
 const usable = 5
 
-// trials are texts that every model has something to add to.
+// trials are texts that every model can continue.
 var trials = [3]string{
 	"# The first ten prime numbers\nprimes = [", "# The days of the week\ndays = [\"Monday\", ", "def add(a, b):\n    \"\"\"Return the sum of a and b.\"\"\"\n    return ",
 }
 
-// speed asks for a few tokens and says how fast they came, or that none do.
+// speed asks for a few tokens and says how fast they came, or that none came.
 func (rt *Runtime) speed(ctx context.Context) Finding {
 	found := Finding{Name: "speed", Detail: "not measured: the server does not say how many tokens its answer has"}
 	u, text, err := rt.trial(ctx)
 	if err == nil && !text {
-		err = rt.answersNothing(fmt.Sprintf("its answers to %d beginnings of code had no text", len(trials)))
+		err = rt.answersNothing(fmt.Sprintf("it continued none of %d beginnings of code", len(trials)))
 	}
 	var p *problem
 	if err = rt.inWords(err); errors.As(err, &p) {
@@ -203,12 +206,12 @@ func (rt *Runtime) speed(ctx context.Context) Finding {
 	}
 	found.Detail = fmt.Sprintf("%.*f tokens a second", digits, rate)
 	if rate < usable {
-		found.Note, found.Fix = true, fmt.Sprintf("choose a smaller model: ghost text wants at least %d tokens a second, else it comes when you have typed on", usable)
+		found.Note, found.Fix = true, fmt.Sprintf("choose a smaller model: below %d tokens a second, ghost text comes after you have typed on", usable)
 	}
 	return found
 }
 
-// trial asks for a few tokens of each of the trials until an answer has text.
+// trial asks the model to continue each of the trials until an answer has text.
 func (rt *Runtime) trial(ctx context.Context) (u usage, text bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -228,8 +231,8 @@ func (rt *Runtime) trial(ctx context.Context) (u usage, text bool, err error) {
 	return u, text, err
 }
 
-// probing is a completion's request for a model of a family, nil if none is known, to
-// see what the server makes of it.
+// probing is a completion request for a model of a family (nil if unknown), sent to see how
+// the server handles it.
 func (rt *Runtime) probing(f *Family, prompt string, maxTokens int) request {
 	if f == nil {
 		return rt.completion(prompt, maxTokens, nil, 0)
@@ -239,8 +242,8 @@ func (rt *Runtime) probing(f *Family, prompt string, maxTokens int) request {
 	return r
 }
 
-// olderThan tells a release before 0.minor. Development builds call themselves
-// 0.0.0 and are not old.
+// olderThan is whether a release is older than 0.minor. Development builds call themselves
+// 0.0.0 and do not count as old.
 func olderThan(version string, minor int) bool {
 	var major, have int
 	n, err := fmt.Sscanf(version, "%d.%d", &major, &have)

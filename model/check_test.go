@@ -50,13 +50,13 @@ func TestCheck(t *testing.T) {
 		{"missing, and chosen by nobody", func(s *modeltest.Server, opt *model.Options) { s.SetModels(); opt.Unchosen = true },
 			"ok ollama\n!! model: Ollama has no model granite4:micro | run `quarry setup model`\n"},
 		{"context", func(_ *modeltest.Server, opt *model.Options) { opt.NumCtx = 200_000 },
-			strings.Replace(good, "ok context length", "!! context length: 200000 tokens | set the context length to at most 131072, the model takes no more", 1)},
+			strings.Replace(good, "ok context length", "!! context length: 200000 tokens | set the context length to at most 131072, which is all the model takes", 1)},
 		{"no tags", func(s *modeltest.Server, _ *model.Options) {
 			s.SetModels(modeltest.Model{Name: "granite4:micro", NoFIM: true})
 		}, "ok ollama\nok model\nok context length\nok load\n!! fill in the middle: granite4:micro cannot complete code | choose qwen2.5-coder:1.5b or another that fills in the middle, or set completion.template to custom and completion.templateTags to the tags it was trained with (it does not know the tags <|fim_prefix|> <|fim_suffix|> <|fim_middle|>)\n"},
 		{"ghost text only", func(s *modeltest.Server, _ *model.Options) {
 			s.SetModels(modeltest.Model{Name: "granite4:micro", NoChat: true})
-		}, strings.Replace(good, "ok chat", "!! chat: ghost text only: it has no chat template, so that questions reach it without a system's words and roles | for questions and explanations choose another model, such as qwen2.5-coder:1.5b", 1)},
+		}, strings.Replace(good, "ok chat", "!! chat: ghost text only: it has no chat template, so that questions reach it without roles and a system prompt | for questions and explanations choose another model, such as qwen2.5-coder:1.5b", 1)},
 		{"hybrid", func(s *modeltest.Server, _ *model.Options) {
 			s.SetModels(modeltest.Model{Name: "granite4:micro", Architecture: "granitehybrid"})
 		}, strings.Replace(good, "ok context", "!! model kind: hybrid | granite4:micro is a hybrid model, for which Ollama reads the whole prompt again at every keystroke: qwen2.5-coder:1.5b, which is dense, answers many times sooner\nok context", 1)},
@@ -136,7 +136,7 @@ func TestTheCheckSaysWhatItAssumes(t *testing.T) {
 	s := modeltest.NewServer(t)
 	s.SetModels(modeltest.Model{Name: "granite4:micro", NoFIM: true, NoCounts: true})
 	f := finding(t, openAIOptions(s.URL), model.FillsIn)
-	if !f.OK || !f.Note || !strings.HasPrefix(f.Detail, "taken for granite, ") || !strings.Contains(f.Detail, "does not count tokens") || !strings.Contains(f.Fix, "completion.template") {
+	if !f.OK || !f.Note || !strings.HasPrefix(f.Detail, "assumed to be granite, ") || !strings.Contains(f.Detail, "does not count tokens") || !strings.Contains(f.Fix, "completion.template") {
 		t.Errorf("%+v", f)
 	}
 	s.SetModels(modeltest.Model{Name: "granite4:micro"})

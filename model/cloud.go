@@ -10,19 +10,20 @@ import (
 	"sync/atomic"
 )
 
-// Cloud is what users are told of where a model of Ollama's cloud runs.
+// Cloud is what users are told about where a model of Ollama's cloud runs.
 const Cloud = "Ollama's cloud"
 
-// InCloud answers whether a name is one of Ollama's cloud. Since version 0.18 Ollama
-// sends what a model of such a name is asked to that cloud, whether or not it has a
-// model called so; it takes the name in any case and with blanks around its parts.
+// InCloud reports whether a name is that of a model in Ollama's cloud. Since version 0.18
+// Ollama sends requests for such a name to that cloud, whether or not it has a local model of
+// that name. It ignores the case of the name and blanks around its parts.
 func InCloud(name string) bool {
 	name = strings.ToLower(strings.TrimSpace(name))
 	at := strings.LastIndexByte(name, ':')
 	return at >= 0 && strings.TrimSpace(name[at+1:]) == "cloud" || strings.HasSuffix(name, "-cloud")
 }
 
-// RefusedCloud is the error of a model of Ollama's cloud where nothing may leave this machine, nil for another name.
+// RefusedCloud is the error for a model of Ollama's cloud where nothing may leave this
+// machine; nil for any other name.
 func RefusedCloud(name string) error {
 	if !InCloud(name) {
 		return nil
@@ -30,9 +31,9 @@ func RefusedCloud(name string) error {
 	return (&guard{model: name}).refuse(Cloud)
 }
 
-// guard lets nothing through to a model that runs on another machine without
-// permission. It is the transport of all that is asked of one model, so that no
-// request can forget to look, and bounds what an answer makes quarry read.
+// guard is the transport of all requests to one model. It blocks requests to a model that runs
+// on another machine without permission, so that no caller can forget to check. It also limits
+// how much of an answer quarry reads.
 type guard struct {
 	http.RoundTripper
 	model   string
@@ -43,7 +44,7 @@ type guard struct {
 	refusal atomic.Pointer[problem]
 }
 
-// hears is who hears of what leaves this machine, each nil for nobody.
+// hears are the functions that are called when text leaves this machine; nil for none.
 type hears struct {
 	elsewhere func(model, host string) // Options.OnElsewhere
 	sent      func(model, host string) // Options.OnSent
@@ -68,7 +69,7 @@ func (g *guard) refuse(where string) *problem {
 func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	if p := g.refusal.Load(); p != nil {
 		if r.Body != nil {
-			_ = r.Body.Close() // nobody reads it
+			_ = r.Body.Close() // it will not be sent
 		}
 		return nil, p
 	}
@@ -86,8 +87,8 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// leavesFor is the other machine that what is sent to an address comes to, as far as the address and the model's name tell; ""
-// is this one.
+// leavesFor is the other machine that a request to this address reaches, as far as the address
+// and the model's name show; "" is this machine.
 func (g *guard) leavesFor(u *url.URL) string {
 	switch {
 	case !IsLoopback(u):
@@ -98,7 +99,7 @@ func (g *guard) leavesFor(u *url.URL) string {
 	return ""
 }
 
-// carriesText is whether a request is one that has a prompt, or texts to embed or to judge.
+// carriesText is whether a request has a prompt, or texts to embed or to rank.
 func carriesText(r *http.Request) bool {
 	switch path.Base(r.URL.Path) {
 	case "generate", "chat", "completions", infillPath, "embed", "embeddings", "rerank":
@@ -107,13 +108,13 @@ func carriesText(r *http.Request) bool {
 	return false
 }
 
-// origin is what Ollama says in an answer that another machine gave.
+// origin is what Ollama says in an answer that came from another machine.
 type origin struct {
 	Host  string `json:"remote_host"`
 	Model string `json:"remote_model"`
 }
 
-// host is what users are told of where an answer came from. It is the server's word.
+// host is what users are told about where an answer came from. Only the server says so.
 func (o origin) host() string {
 	host := o.Host
 	if u, err := url.Parse(host); err == nil && u.Host != "" {
@@ -122,8 +123,8 @@ func (o origin) host() string {
 	return cmp.Or(clean(host), "another machine")
 }
 
-// look fails with ErrRefused on an answer from another machine, if that is not
-// permitted; if it is, somebody is told.
+// look fails with ErrRefused if an answer came from another machine and that is not allowed.
+// If it is allowed, OnElsewhere is called.
 func (g *guard) look(from origin) error {
 	if from == (origin{}) {
 		return nil
@@ -139,8 +140,8 @@ func (g *guard) look(from origin) error {
 	return nil
 }
 
-// lookForGood is look for an answer to a prompt: nothing more is asked of the model,
-// whatever the server says of it elsewhere.
+// lookForGood is look for the answer to a prompt. After a refusal nothing more is asked of the
+// model, whatever else the server says.
 func (g *guard) lookForGood(from origin) error {
 	err := g.look(from)
 	if p, ok := err.(*problem); ok {

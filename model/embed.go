@@ -13,13 +13,13 @@ import (
 
 const (
 	firstBatch = 8
-	// Ollama embeds the texts of a request one after the other, and a request
-	// that is cut off gives nothing: larger batches save little and lose more.
+	// Ollama embeds the texts of a request one after the other, and a request that is cut off
+	// gives nothing. Larger batches save little and lose more.
 	largestBatch = 16
 )
 
-// Embedder turns texts into vectors with an embedding model on the server of the
-// Runtime that made it. It is safe for concurrent use and ends with that.
+// Embedder turns texts into vectors with an embedding model on the same server as the Runtime
+// that made it. It is safe for concurrent use. It ends when the Runtime is closed.
 type Embedder struct {
 	backend
 	model string
@@ -41,10 +41,10 @@ type query struct {
 }
 
 const (
-	// keptQueries is how many vectors of queries are kept: of those that a user
-	// asks again, or goes on typing and takes back.
+	// keptQueries is how many query vectors are kept. A user repeats a query, or types on and
+	// deletes again.
 	keptQueries = 64
-	// weightsFor is how long a model is believed to have the same weights.
+	// weightsFor is how long quarry assumes that the model has the same weights.
 	weightsFor = time.Minute
 )
 
@@ -53,8 +53,8 @@ type loading struct {
 	err  error // valid when done is closed
 }
 
-// NewEmbedder is an Embedder that asks the same server for another model. It
-// needs no Start: a server without the completion model can still embed.
+// NewEmbedder is an Embedder that asks the same server for another model. It needs no Start,
+// because a server without the completion model can still embed.
 func (rt *Runtime) NewEmbedder(model string) *Embedder {
 	return &Embedder{backend: rt.embedder(model), model: model, host: rt}
 }
@@ -62,8 +62,8 @@ func (rt *Runtime) NewEmbedder(model string) *Embedder {
 // Model is the embedding model's name as it was configured.
 func (e *Embedder) Model() string { return e.model }
 
-// Version says which weights the model has, "" if the server does not tell: a name
-// may be given to others. It is asked again after a minute.
+// Version says which weights the model has, because another model may get its name; "" if the
+// server does not say. It is asked again after a minute.
 func (e *Embedder) Version(ctx context.Context) (string, error) {
 	e.mu.Lock()
 	weights, known := e.weights, e.known
@@ -84,12 +84,11 @@ func (e *Embedder) Version(ctx context.Context) (string, error) {
 	return weights, nil
 }
 
-// Embed answers a vector of length 1 for each text, all of one dimension, as
-// background work: it goes on only while nobody waits for a completion, an answer
-// or a query, and gives way when someone does. A text the model refuses, or that is
-// blank, has a nil vector. Texts longer than the model's context are embedded by
-// their beginning. With an error come the vectors made before it; the error says
-// what to do, and ErrModelMissing is among its kinds.
+// Embed answers a vector of length 1 for each text, all of one dimension. It is background
+// work: it pauses while a completion, an answer or a query runs. The vector of a text is nil
+// if the text is blank or the model refuses it. If a text is longer than the model's context,
+// only its beginning is embedded. With an error come the vectors made before it; the error
+// says what to do, and may be ErrModelMissing.
 func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, len(texts))
 	todo := make([]int, 0, len(texts)) // indexes into texts
@@ -109,9 +108,9 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 		case err == errYielded:
 			size = max(1, size/2)
 		case isRefusal(err) && len(batch) > 1:
-			size = 1 // to find out which
+			size = 1 // to find out which text is refused
 		case isRefusal(err):
-			// One text is to blame only if the model embeds another.
+			// The text is at fault only if the model embeds another one.
 			if _, proof := e.inBackground(ctx, []string{"func main() {}"}); proof == errYielded {
 				continue
 			} else if proof != nil {
@@ -132,8 +131,8 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	return vectors, nil
 }
 
-// EmbedQuery is the vector of a text that someone waits for. It must not be
-// changed: the latest ones are kept.
+// EmbedQuery answers the vector of a text that a user waits for. The caller must not change
+// it, because the latest vectors are kept.
 func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, errors.New("nothing to embed: the text is blank")
@@ -159,7 +158,7 @@ func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, erro
 	return vectors[0], nil
 }
 
-// recall is the vector of a query that was asked lately, nil if it was not.
+// recall is the vector of a recent query, nil if there is none.
 func (e *Embedder) recall(text string) []float32 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -234,21 +233,21 @@ func (e *Embedder) ask(ctx context.Context, texts []string) ([][]float32, error)
 	}
 	for _, v := range vectors {
 		if len(v) == 0 || len(v) != len(vectors[0]) || !normalize(v) {
-			return nil, &problem{kind: ErrServer, what: e.model + " does not embed", fix: "choose another model, its vector has no direction"}
+			return nil, &problem{kind: ErrServer, what: e.model + " does not embed", fix: "choose another model: its vector has length 0"}
 		}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(vectors) > 0 {
 		if dim := len(vectors[0]); dim != e.dim {
-			e.dim, e.known = dim, time.Time{} // these are other weights
+			e.dim, e.known = dim, time.Time{} // the weights have changed
 		}
 	}
 	return vectors, nil
 }
 
-// normalize scales v to length 1, which older servers leave to the client, and
-// reports whether it can be.
+// normalize scales v to length 1, which older servers leave to the client. It reports false
+// for a vector of length 0.
 func normalize(v []float32) bool {
 	sum := 0.0
 	for _, x := range v {
@@ -265,11 +264,11 @@ func normalize(v []float32) bool {
 	return true
 }
 
-// isRefusal tells an error that may be about the texts from one about the server.
+// isRefusal reports whether an error may be about the texts rather than about the server.
 func isRefusal(err error) bool { return errors.Is(err, ErrServer) || errors.Is(err, ErrTooLong) }
 
-// ensureLoaded has the model in memory. The load is nobody's request: work that
-// gives way would throw it away.
+// ensureLoaded has the model in memory. The load belongs to no request: work that is cut off
+// would throw it away.
 func (e *Embedder) ensureLoaded(ctx context.Context) error {
 	e.mu.Lock()
 	if e.host.opt.Clock.Now().Before(e.loadedUntil) {
@@ -309,7 +308,7 @@ func (e *Embedder) load(l *loading) {
 	close(l.done)
 }
 
-// used keeps account of how long the server keeps the model in memory.
+// used notes until when the server keeps the model in memory.
 func (e *Embedder) used(ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -250,10 +250,10 @@ func TestAModelThatEmbedsNothing(t *testing.T) {
 	}{
 		"crash":       {modeltest.EmbedAnswer{Status: 500, Message: "llama runner process has terminated"}, "crashed"},
 		"refusal":     {modeltest.EmbedAnswer{Status: 400, Message: "this model does not support embeddings"}, "does not support embeddings"},
-		"zero":        {modeltest.EmbedAnswer{Vectors: [][]float32{{0, 0}}}, "no direction"},
+		"zero":        {modeltest.EmbedAnswer{Vectors: [][]float32{{0, 0}}}, "length 0"},
 		"no vector":   {modeltest.EmbedAnswer{Vectors: [][]float32{}}, "0 vectors for 1 texts"},
 		"two vectors": {modeltest.EmbedAnswer{Vectors: [][]float32{{1}, {1}}}, "2 vectors for 1 texts"},
-		"empty":       {modeltest.EmbedAnswer{Vectors: [][]float32{{}}}, "no direction"},
+		"empty":       {modeltest.EmbedAnswer{Vectors: [][]float32{{}}}, "length 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _, e, _ := embedding(t)

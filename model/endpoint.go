@@ -15,14 +15,13 @@ import (
 // DefaultEndpoint is where an Ollama listens unless told otherwise.
 const DefaultEndpoint = "http://127.0.0.1:11434"
 
-// ParseEndpoint reads an address in any form that OLLAMA_HOST takes: host,
-// host:port, :port, a bare IPv6 address, or a URL; empty means DefaultEndpoint.
-// As with Ollama the port of a bare host is 11434, that of a URL its scheme's.
-// An address to listen on, 0.0.0.0 or ::, becomes the loopback address one
-// reaches it by.
+// ParseEndpoint reads an address in any form that OLLAMA_HOST takes: host, host:port, :port, a
+// bare IPv6 address, or a URL; empty means DefaultEndpoint. As with Ollama, the port of a bare
+// host is 11434, and that of a URL is its scheme's. An address to listen on, 0.0.0.0 or ::,
+// becomes the loopback address.
 //
-// What is typed in the editor goes to this address, so one that is not loopback
-// is an error unless allowRemote.
+// quarry sends what the user types to this address. An address that is not loopback is
+// therefore an error unless allowRemote.
 func ParseEndpoint(address string, allowRemote bool) (*url.URL, error) {
 	bad := func(why string) error {
 		return fmt.Errorf("write the model server's address as host:port or http://host:port, not %q (%s), for example %s", address, why, DefaultEndpoint)
@@ -70,8 +69,8 @@ func ParseEndpoint(address string, allowRemote bool) (*url.URL, error) {
 	return u, nil
 }
 
-// SameEndpoint is whether two addresses are one server's, however they are written: with the /v1 of OpenAI's interface or
-// without, with a slash at the end, with the usual port.
+// SameEndpoint is whether two addresses mean the same server, however they are written: with
+// or without the /v1 of OpenAI's interface, a slash at the end, or the usual port.
 func SameEndpoint(a, b string) bool {
 	x, err := ParseEndpoint(a, true)
 	if err != nil {
@@ -81,7 +80,7 @@ func SameEndpoint(a, b string) bool {
 	return err == nil && x.Scheme == y.Scheme && strings.EqualFold(x.Host, y.Host) && strings.TrimSuffix(x.Path, versionPath) == strings.TrimSuffix(y.Path, versionPath)
 }
 
-// versionPath ends the address of a server with OpenAI's interface as its users write it.
+// versionPath ends the address of a server with OpenAI's interface, as its users write it.
 const versionPath = "/v1"
 
 // IsLoopback reports whether u stays on this machine.
@@ -91,10 +90,9 @@ func IsLoopback(u *url.URL) bool {
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// newHTTPClient is the client for one endpoint. It never follows a redirect,
-// which could carry code off the machine, and asks a proxy only for remote
-// endpoints. It sets no time limit: a cold prompt may take minutes, and every
-// request has a context.
+// newHTTPClient is the client for one endpoint. It follows no redirect, because that could
+// carry code off the machine, and uses a proxy for remote endpoints only. It sets no time
+// limit: a cold prompt may take minutes, and every request has a context.
 func newHTTPClient(endpoint *url.URL) *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.DisableCompression = true // small chunks on loopback: latency before bytes
@@ -111,7 +109,8 @@ func newHTTPClient(endpoint *url.URL) *http.Client {
 
 var errRedirect = errors.New("the server redirects")
 
-// untrusted says what is wrong with a server's certificate, nil if that is not what err is about.
+// untrusted says what is wrong with a server's certificate; nil if err is about something
+// else.
 func untrusted(endpoint *url.URL, err error) error {
 	var bad *tls.CertificateVerificationError
 	if !errors.As(err, &bad) {
@@ -121,7 +120,7 @@ func untrusted(endpoint *url.URL, err error) error {
 	var name x509.HostnameError
 	var invalid x509.CertificateInvalidError
 	switch {
-	case errors.As(err, &name): // which says for which it is
+	case errors.As(err, &name): // the error names the host it is for
 		return &problem{
 			kind: ErrServer, what: "certificate for another name", cause: err,
 			fix: "set the address to that name, or give the server one for its own (" + endpoint.Host + ", " + why + ")",

@@ -8,31 +8,30 @@ import (
 	"time"
 )
 
-// abandonAfter is how long a cancelled request may still hold the model before
-// its first token. A cold prompt on a slow machine takes a minute; past that the
-// server is stuck, and dropping the connection is all that is left.
+// abandonAfter is how long a cancelled request may keep the model before its first token. A
+// cold prompt on a slow machine takes a minute. If it takes longer, the server is stuck, and
+// quarry can only drop the connection.
 const abandonAfter = 2 * time.Minute
 
-// Generate sends prompt to the model verbatim and calls emit with each piece of
-// the answer and its tokens' mean log-probability (NaN if the server gives
-// none), until the model ends, a stop string appears, maxTokens tokens were
-// produced (0: the preset's number), emit answers false, ctx is done, or a
-// Generate with another prompt takes its place (ErrSuperseded). sample n > 0
-// asks for the n-th alternative. promptTokens is the server's count, known only
-// when the answer came to its end.
+// Generate sends prompt to the model verbatim. It calls emit with each piece of the answer and
+// the mean log-probability of its tokens (NaN if the server gives none). It ends when the
+// model ends, a stop string appears, maxTokens tokens have come (0 means the preset's number),
+// emit answers false, ctx is done, or a Generate with another prompt takes its place
+// (ErrSuperseded). If sample n is above 0, it asks for the n-th alternative. promptTokens is
+// the server's count, which is known only if the answer came to its end.
 //
-// Generate returns as soon as ctx is done. Ollama cannot stop while it reads a
-// prompt, and cancelling a request that makes it load the model would throw the
-// load away; so a request cancelled before its first token is told to stop with
-// that token, and until then the model counts as busy: what is asked next waits
-// here, where only the newest survives, and not in Ollama's queue.
+// Generate returns as soon as ctx is done. Ollama cannot stop while it reads a prompt, and
+// cancelling a request that makes it load the model would throw the load away. A request that
+// is cancelled before its first token is therefore told to stop at that token. Until then the
+// model counts as busy. The next requests wait here, where only the newest survives, and not
+// in Ollama's queue.
 func (rt *Runtime) Generate(ctx context.Context, prompt string, maxTokens int, stop []string, sample int,
 	emit func(text string, logprob float64) bool) (promptTokens int, err error) {
 	if err := rt.Ready(); err != nil {
 		return 0, err
 	}
 	if _, err := rt.taken(); err != nil {
-		return 0, err // before it takes the place of one that waits
+		return 0, err // without taking the place of a request that waits
 	}
 	queued := rt.opt.Clock.Now()
 	rt.limiter.enter(typing)
@@ -48,7 +47,7 @@ func (rt *Runtime) Generate(ctx context.Context, prompt string, maxTokens int, s
 		rt.scheduler.leave(slot)
 		rt.limiter.leave(typing)
 	})
-	// A server that does not write yet is asked for a sign of life.
+	// If no token comes, quarry asks the server whether it is there.
 	silent, verdict, writes := rt.opt.Clock.After(silence), make(chan error, 1), false
 	for {
 		select {
@@ -59,8 +58,8 @@ func (rt *Runtime) Generate(ctx context.Context, prompt string, maxTokens int, s
 			switch {
 			case writes:
 			case err != nil:
-				c.stop()   // whoever passes a token that comes now waits for nobody
-				c.cancel() // with no token that ends it
+				c.stop()   // a token that comes now is dropped
+				c.cancel() // no token has come that would end the request
 				return 0, err
 			default:
 				silent = rt.opt.Clock.After(silence)
@@ -87,11 +86,11 @@ func (rt *Runtime) Generate(ctx context.Context, prompt string, maxTokens int, s
 	}
 }
 
-// completion is the request that carries prompt. Whatever asks whether the model
-// can complete asks with it: a server refuses by a field, not by a prompt.
+// completion is the request that carries prompt. Whatever checks that the model can complete
+// uses it too, because a server refuses a field and not a prompt.
 func (rt *Runtime) completion(prompt string, maxTokens int, stop []string, sample int) request {
 	r := request{Preset: rt.opt.FIM, prompt: prompt, maxTokens: maxTokens, stop: stop}
-	if maxTokens <= 0 { // a server may take 0 as "without end"
+	if maxTokens <= 0 { // a server may read 0 as "no limit"
 		r.maxTokens = r.MaxTokens
 	}
 	if sample > 0 {
@@ -106,7 +105,7 @@ func (rt *Runtime) completion(prompt string, maxTokens int, stop []string, sampl
 	return r
 }
 
-// call is one HTTP request. It outlives its Generate until the server let go.
+// call is one HTTP request. It outlives its Generate until the server has let go of the model.
 type call struct {
 	chunks  chan chunk
 	stopped chan struct{} // closed by stop
@@ -119,14 +118,14 @@ type call struct {
 	limit  int        // of tokens
 	mu     sync.Mutex // guards all below
 	tokens int
-	// started says that cancelling frees the model: on Ollama, that tokens flow.
+	// started: cancelling frees the model from now on, which on Ollama means that tokens flow.
 	started, isStopped bool
 }
 
 var errStopped = errors.New("nobody waits for the answer")
 
-// ask runs req on a goroutine of its own, and calls over when the server has let
-// go of it.
+// ask runs req on a goroutine of its own, and calls over when the server has let go of the
+// model.
 func (rt *Runtime) ask(req request, queued time.Time, over func()) *call {
 	ctx, cancel := context.WithCancel(rt.ctx)
 	c := &call{
@@ -200,7 +199,7 @@ func (c *call) pass(r chunk, m *measurement) {
 	}
 }
 
-// stop tells the server to stop: now if tokens flow, else with the first one.
+// stop tells the server to stop: now if tokens flow, otherwise with the first one.
 func (c *call) stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -213,9 +212,9 @@ func (c *call) stop() {
 	}
 }
 
-// cut ends the request, unless it is about to end by itself: the last token and
-// the end come together, which is when a closed connection gets Ollama stuck
-// (stuck.go). The caller holds mu.
+// cut ends the request, unless it is about to end by itself. The last token and the end come
+// together, and a connection closed between them gets Ollama stuck (stuck.go). The caller
+// holds mu.
 func (c *call) cut() {
 	if c.tokens == 0 || c.tokens < c.limit-1 {
 		c.cancel()

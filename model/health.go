@@ -26,13 +26,14 @@ const (
 // State is what the watcher found out last.
 type State struct {
 	Phase Phase
-	// Err is nil when Ready, else says what is wrong and what to do, in words
-	// for the user.
+	// Err is nil when the model is Ready. Otherwise it tells the user what is wrong and what to
+	// do.
 	Err error
-	// Warning, if not empty, is a sentence about a model that can be asked and does
-	// not do well.
+	// Warning, if not empty, is a sentence about a model that can be asked but does not work
+	// well.
 	Warning string
-	// Full: it is Ready, and the server sends requests away, as Warning says.
+	// Full: the model is Ready, but the server refuses requests because it is full, as Warning
+	// says.
 	Full bool
 	// Version is the server's, if it answered.
 	Version string
@@ -41,42 +42,42 @@ type State struct {
 }
 
 const (
-	// Back-off while the model cannot be asked: a retry follows soon after an
-	// outage, and a server that stays away costs a refused connection every
-	// quarter of a minute.
+	// Back-off while the model cannot be asked: the first retry comes soon after an outage. A
+	// server that stays away costs one refused connection every quarter of a minute.
 	firstRetry = 250 * time.Millisecond
 	lastRetry  = 15 * time.Second
-	// Where a probe means loading the model to see it fail again, or the model
-	// must be replaced, looking often would cost more than it finds.
+	// If a probe loads the model only to see it fail again, or the user has to choose another
+	// model, frequent probes cost more than they find.
 	slowRetry = 2 * time.Minute
-	// Someone who types wants completions: their wait for a server that came
-	// back is at most this.
+	// A user who types wants completions. They wait at most this long for a server that is
+	// back.
 	eagerRetry = 2 * time.Second
-	// A ready server is asked for its version this often, so that the status
-	// line is true even when nobody types.
+	// A ready server is asked for its version this often, so that the status line is right even
+	// when nobody types.
 	idleCheck = 30 * time.Second
 )
 
-// refusedInARow is from how many requests on a full server is a warning: one that is sent away is asked again several times
-// before it counts, and a team's server is full for a moment every day.
+// refusedInARow is the number of refused requests in a row after which a full server is worth
+// a warning. A request is retried several times before it counts as refused, and a team's
+// server is full for a moment every day.
 const refusedInARow = 3
 
 type health struct {
-	telling sync.Mutex // held while a change is told, so that changes are told in order
+	telling sync.Mutex // held while OnChange runs, so that changes come in order
 	mu      sync.Mutex // guards all but weights and the channels for waking
 	state   State
 	changed chan struct{} // closed and replaced on every change
 	probed  time.Time     // when the last probe ended
-	refused int           // requests in a row that were sent away because the server is full
-	full    error         // what the last one was told
-	empty   int           // answers in a row without text, to prompts of which each was another than the one before
+	refused int           // requests in a row that the server refused because it is full
+	full    error         // the error of the last of them
+	empty   int           // empty answers in a row, each to another prompt than the one before
 	nothing string        // the last of these prompts
-	taken   error         // another program's request has the model; nil if none is known
+	taken   error         // the problem that the model answers another program; nil if it does not
 	line    int           // how often that was found since the last token
 	back    chan struct{} // closed when the model may be asked again, nil if it may be now
-	weights string        // of the model that was probed last, "" if not known; the watcher's own
+	weights string        // of the model that was probed last, "" if not known; used by the watcher alone
 
-	// wake asks the watcher to probe now; doubt asks it to doubt a Ready state.
+	// wake asks the watcher to probe now. doubt asks it to stop trusting a Ready state.
 	wake  chan struct{}
 	doubt chan struct{}
 }
@@ -88,7 +89,7 @@ func (h *health) init(api API) {
 	h.doubt = make(chan struct{}, 1)
 }
 
-// notAsked is what is so before the first probe.
+// notAsked is the problem before the first probe.
 func notAsked(api API) error {
 	if api == OpenAIAPI {
 		return &problem{kind: ErrLoading, what: "quarry has not asked the model server yet"}
@@ -103,9 +104,9 @@ func (rt *Runtime) State() State {
 	return rt.health.state
 }
 
-// Ready answers nil when the model can be asked now, else what is missing and
-// what to do. It does not ask the server, but asking it is a sign that someone
-// wants completions, so the watcher looks again sooner.
+// Ready answers nil when the model can be asked now. Otherwise the error says what is wrong
+// and what to do. Ready does not ask the server. Because a call means that a user wants
+// completions, the watcher probes again sooner.
 func (rt *Runtime) Ready() error {
 	h := &rt.health
 	h.mu.Lock()
@@ -120,8 +121,8 @@ func (rt *Runtime) Ready() error {
 // Look makes the watcher look at the server now.
 func (rt *Runtime) Look() { signal(rt.health.wake) }
 
-// WaitReady waits for the watcher's first verdict, which includes loading the
-// model, and answers it as Ready does. It needs Start.
+// WaitReady waits until the watcher has probed the model once, which includes loading it, and
+// answers as Ready does. It needs Start.
 func (rt *Runtime) WaitReady(ctx context.Context) error {
 	for {
 		rt.health.mu.Lock()
@@ -140,13 +141,13 @@ func (rt *Runtime) WaitReady(ctx context.Context) error {
 	}
 }
 
-// noteEnd keeps account of how a request ended, and whether any of an answer came: it makes the watcher doubt a server
-// whose request failed for a reason that is not the request's own.
+// noteEnd notes how a request ended and whether any part of an answer came. If the request
+// failed for a reason that is not its own, the watcher probes the server.
 func (rt *Runtime) noteEnd(err error, answered bool) {
 	switch {
 	case answered || err == nil:
 		rt.noteRefusal(nil)
-	case errors.Is(err, errTaken): // which is said already
+	case errors.Is(err, errTaken): // the status says so already
 	case errors.Is(err, ErrBusy):
 		rt.noteRefusal(err)
 	}
@@ -157,7 +158,8 @@ func (rt *Runtime) noteEnd(err error, answered bool) {
 	signal(rt.health.doubt)
 }
 
-// noteRefusal counts a request that was sent away because the server is full; nil is one that was answered.
+// noteRefusal counts requests that the server refused because it is full. err is nil for a
+// request that was answered.
 func (rt *Runtime) noteRefusal(err error) {
 	h := &rt.health
 	h.mu.Lock()
@@ -174,11 +176,12 @@ func (rt *Runtime) noteRefusal(err error) {
 	}
 }
 
-// emptyInARow is from how many answers without text on, to different prompts, a model is said to answer nothing. Where
-// a line or a block is whole, it has nothing to add, and that is right.
+// emptyInARow is the number of empty answers in a row, to different prompts, after which
+// quarry says that the model answers nothing. An empty answer is right where a line or a block
+// is already complete.
 const emptyInARow = 6
 
-// noteText keeps account of whether a whole answer had any text.
+// noteText notes whether a complete answer had any text.
 func (rt *Runtime) noteText(prompt string, text bool) {
 	h := &rt.health
 	h.mu.Lock()
@@ -186,7 +189,7 @@ func (rt *Runtime) noteText(prompt string, text bool) {
 	switch {
 	case text:
 		h.empty, h.nothing = 0, ""
-	case prompt != h.nothing: // and no other sample of the same
+	case prompt != h.nothing: // further samples of one prompt do not count
 		h.empty, h.nothing = h.empty+1, prompt
 	}
 	now := h.empty
@@ -196,7 +199,7 @@ func (rt *Runtime) noteText(prompt string, text bool) {
 	}
 }
 
-// answersNothing is what to say of a model whose answers have no text.
+// answersNothing is the problem of a model whose answers have no text.
 func (rt *Runtime) answersNothing(of string) *problem {
 	return &problem{
 		kind: ErrServer, what: rt.opt.Model + " answers nothing",
@@ -204,7 +207,8 @@ func (rt *Runtime) answersNothing(of string) *problem {
 	}
 }
 
-// fullness is the warning of a server that sends requests away or answers another program, "" if it does neither. mu is held.
+// fullness is the warning about a server that refuses requests or answers another program; ""
+// if it does neither. The caller holds mu.
 func (h *health) fullness() string {
 	var p *problem
 	if errors.As(h.taken, &p) {
@@ -213,33 +217,33 @@ func (h *health) fullness() string {
 	if h.refused < refusedInARow || !errors.As(h.full, &p) {
 		return ""
 	}
-	return fmt.Sprintf("%s: wait, quarry goes on asking (it sent the last requests away, and until it takes one, completions are copied from your open files)", p.what)
+	return fmt.Sprintf("%s: wait, quarry goes on asking (it refused the last requests; until it accepts one, completions are copied from your open files)", p.what)
 }
 
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
-	default: // one is pending already
+	default: // a signal is pending already
 	}
 }
 
-// watch probes until Close: at once, then with back-off until the model is
-// ready, and from then on rarely.
+// watch probes the server until Close: at once, then with back-off until the model is ready,
+// and rarely from then on.
 func (rt *Runtime) watch() {
-	// trusted says that the model answered the canary on a server that has not
-	// been away since. Asking it again would cost the completion cache.
+	// trusted: the model has answered the canary, and the server has not been away since.
+	// Sending the canary again would cost the completion cache.
 	trusted := false
 	retry := firstRetry
 	for doubt := true; ; {
 		st := rt.State()
-		// Whether a model without the tags was replaced by one with them can wait
-		// until a conversation is over: the canary would cost it its cache.
+		// Whether a model without the tags has been replaced by one with them can wait until a
+		// conversation is over, because the canary would cost the conversation its cache.
 		settled := st.Phase == Ready || errors.Is(st.Err, ErrNoFIM) && len(rt.talking) > 0
 		if !doubt && settled {
 			was := st.Version
 			if st = rt.checkVersion(st); st.Version != was && st.Err == nil {
 				rt.log.Info("the model server changed its version", "was", was, "now", st.Version)
-				doubt, trusted = true, false // it may do otherwise with the model's tags
+				doubt, trusted = true, false // another version may treat the model's tags differently
 			}
 			if st.Phase == Ready && rt.replaced() {
 				rt.log.Info("the model's name means another one now", "model", rt.opt.Model)
@@ -276,9 +280,9 @@ func (rt *Runtime) watch() {
 	}
 }
 
-// schedule answers how long to wait after a probe that found phase, and the
-// back-off to wait after the next. A wait is shortened by up to half at random:
-// many editors may share one server.
+// schedule answers how long to wait after a probe that found phase, and the back-off for the
+// wait after that. Up to half of a wait is taken off at random, because many editors may share
+// one server.
 func schedule(phase Phase, retry time.Duration) (pause, next time.Duration) {
 	limit := lastRetry
 	switch phase {
@@ -296,7 +300,7 @@ func schedule(phase Phase, retry time.Duration) (pause, next time.Duration) {
 func (rt *Runtime) checkVersion(st State) State {
 	version, err := rt.version(rt.ctx)
 	if errors.Is(err, ErrBusy) {
-		return st // it is there, and full
+		return st // the server is there, but full
 	}
 	if err != nil {
 		return State{Phase: phaseOf(err), Err: err}
@@ -305,7 +309,8 @@ func (rt *Runtime) checkVersion(st State) State {
 	return st
 }
 
-// replaced is whether the name means another model than the one that was probed last, or none.
+// replaced is whether the name now means another model than the one that was probed last, or
+// no model.
 func (rt *Runtime) replaced() bool {
 	now, err := rt.weights(rt.ctx)
 	return err == nil && now != rt.health.weights
@@ -316,7 +321,7 @@ func (rt *Runtime) probe(trusted bool) State {
 	st, was := State{}, rt.State()
 	fail := func(err error) State {
 		if trusted && was.Phase == Ready && errors.Is(err, ErrBusy) {
-			return was // whether it was doubted or not, it is full, which requests tell
+			return was // it is still full, as the requests show
 		}
 		st.Phase, st.Err = phaseOf(err), err
 		return st
@@ -329,7 +334,8 @@ func (rt *Runtime) probe(trusted bool) State {
 	if err != nil {
 		return fail(err)
 	}
-	// Before the canary, so that what gets the name meanwhile is found later.
+	// The weights are read before the canary. If the name gets another model in between, the
+	// next probe notices.
 	if weights, err := rt.weights(rt.ctx); err == nil && weights != rt.health.weights {
 		rt.health.weights, trusted = weights, false
 	}
@@ -339,7 +345,7 @@ func (rt *Runtime) probe(trusted bool) State {
 	if !trusted {
 		rt.metrics.forgetPrompt()
 	}
-	if !trusted && !errors.Is(was.Err, errSilent) && !errors.Is(was.Err, errUnfinished) && !errors.Is(was.Err, errTaken) { // of such a one nothing better is known until it has answered
+	if !trusted && !errors.Is(was.Err, errSilent) && !errors.Is(was.Err, errUnfinished) && !errors.Is(was.Err, errTaken) { // these problems stand until the model has answered
 		loading := st
 		loading.Phase, loading.Err = Loading, rt.isLoading()
 		rt.set(loading)
@@ -356,7 +362,7 @@ func (rt *Runtime) probe(trusted bool) State {
 	return st
 }
 
-// isLoading is what is so before the model has answered first.
+// isLoading is the problem until the model has answered for the first time.
 func (rt *Runtime) isLoading() error {
 	if rt.opt.API == OpenAIAPI {
 		return &problem{kind: ErrLoading, what: fmt.Sprintf("%s is loading %s", rt.endpoint.Host, rt.opt.Model)}
@@ -364,8 +370,8 @@ func (rt *Runtime) isLoading() error {
 	return &problem{kind: ErrLoading, what: "Ollama is loading " + rt.opt.Model}
 }
 
-// Small reports whether the model is known to have so few parameters that it is asked
-// for less at once.
+// Small reports whether the model is known to have so few parameters that quarry asks it for
+// less at once.
 func (rt *Runtime) Small() bool {
 	const small = 4e9
 	n := rt.parameters.Load()
@@ -377,12 +383,12 @@ func (rt *Runtime) warning(about facts) string {
 		return rt.opt.Model + " is a hybrid model, for which Ollama reads the whole prompt again at every keystroke: " + otherThan(rt.opt.Model) + ", which is dense, answers many times sooner"
 	}
 	if about.chatless {
-		return rt.opt.Model + " has no chat template, and is for ghost text only: questions and explanations want another model, such as " + otherThan(rt.opt.Model)
+		return rt.opt.Model + " has no chat template, and is for ghost text only: for questions and explanations choose another model, such as " + otherThan(rt.opt.Model)
 	}
 	return ""
 }
 
-// otherThan is a model to name as an example to somebody whose own is at fault.
+// otherThan is a model to suggest to a user whose own model does not work.
 func otherThan(own string) string {
 	switch strings.TrimSuffix(own, ":latest") {
 	case "granite4", "granite4:micro": // the same weights
@@ -406,32 +412,32 @@ func phaseOf(err error) Phase {
 }
 
 const (
-	// silence is how long a request may go without a token before the server is
-	// asked whether it is there at all: reading a prompt may take long, but a
-	// server that reads one still answers other questions.
+	// silence is how long a request may go without a token before quarry asks whether the
+	// server is there at all. Reading a prompt may take long, but a server that reads one still
+	// answers other requests.
 	silence = 500 * time.Millisecond
-	// sign is how long it may take to give a sign of life.
+	// sign is how long the server may take for this answer.
 	sign = 1500 * time.Millisecond
 )
 
-// stillThere asks a server that owes an answer for a sign of life. If none comes
-// all who ask next learn so at once.
+// stillThere asks a server that owes an answer whether it is there. If it does not answer, all
+// later requests fail at once.
 func (rt *Runtime) stillThere() error {
 	ctx, cancel := context.WithTimeout(rt.ctx, sign)
 	defer cancel()
 	_, err := rt.version(ctx)
 	if !errors.Is(err, ErrUnreachable) {
-		return nil // whatever else is wrong, the request itself will tell
+		return nil // the request itself will fail with any other problem
 	}
 	rt.set(State{Phase: Unreachable, Err: err})
 	signal(rt.health.doubt)
 	return err
 }
 
-// set publishes a state, and tells OnChange if it says anything new.
+// set publishes a state, and calls OnChange if it differs from the one before.
 func (rt *Runtime) set(st State) { rt.change(func(State) State { return st }) }
 
-// change is set for a state that depends on the one before.
+// change is set for a state that depends on the current one.
 func (rt *Runtime) change(next func(State) State) {
 	h := &rt.health
 	h.telling.Lock()

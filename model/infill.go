@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// llama.cpp fills in the middle by itself at /infill: it knows the tags of its model
-// from the file that the weights came in, also where quarry knows no family with them.
-// tools/server/README.md of llama.cpp describes the interface.
+// llama.cpp fills in the middle by itself at /infill. It reads the model's tags from the
+// weights file, even if quarry knows no family that has them. tools/server/README.md of
+// llama.cpp describes the interface.
 
 const infillPath = "infill"
 
@@ -95,8 +95,8 @@ func (e infillEvent) chunk() chunk {
 
 func milliseconds(n float64) time.Duration { return time.Duration(n * float64(time.Millisecond)) }
 
-// infills answers whether the server fills in the middle by itself, which is asked with
-// the request that completions send.
+// infills reports whether the server fills in the middle by itself. It asks with the request
+// that completions send.
 func (rt *Runtime) infills(ctx context.Context, f *Family) (bool, error) {
 	if rt.opt.API != OpenAIAPI {
 		return false, nil
@@ -111,8 +111,8 @@ func (rt *Runtime) infills(ctx context.Context, f *Family) (bool, error) {
 
 var errNoInfill = errors.New("the server has no /infill for this model")
 
-// noInfill is the error for the answer to a request for a path, where it says that the
-// server, or the model in it, cannot do that.
+// noInfill is the error for an answer that says that the server, or its model, has no such
+// path.
 func (c *openAI) noInfill(path string, status int) error {
 	switch {
 	case path != infillPath:
@@ -126,8 +126,8 @@ func (c *openAI) noInfill(path string, status int) error {
 	return nil
 }
 
-// parts are prefix and suffix of a prompt that the server lays out, of which there may
-// be a beginning only; ok is false for a prompt that quarry laid out.
+// parts are prefix and suffix of a prompt that the server lays out; the prompt may have a
+// beginning only. ok is false for a prompt that quarry laid out.
 func (r request) parts() (prefix, suffix string, ok bool) {
 	if r.between == "" {
 		return "", "", false

@@ -50,7 +50,7 @@ type Installed struct {
 	Running *Running `json:"running,omitempty"`
 }
 
-// Embeds is whether the model is one that embeds and completes nothing, as its name or its family says.
+// Embeds is whether the model embeds and cannot complete, by its name or its family.
 func (m Installed) Embeds() bool {
 	return strings.Contains(m.Name, "embed") || strings.Contains(m.Family, "bert")
 }
@@ -63,7 +63,7 @@ type Running struct {
 	Until time.Time `json:"until"`
 }
 
-// List is what Ollama has, but for models that other machines run.
+// List is what Ollama has, without models that run on other machines.
 func (l *Library) List(ctx context.Context) ([]Installed, error) {
 	var have, running []listed
 	err := l.within(ctx, func(ctx context.Context) (err error) {
@@ -108,18 +108,19 @@ func (l *Library) Find(ctx context.Context, name string) (m Installed, ok bool, 
 	return list[at], true, nil
 }
 
-// mostFiles is how many files a model may have that Ollama downloads: theirs have a
-// handful, of the largest some hundred.
+// mostFiles is how many files a model may have that Ollama downloads. Most have a handful; the
+// largest have some hundred.
 const mostFiles = 10_000
 
-// Progress is told which file something is done with, by its digest, "" while that is not known, and how many bytes of all
-// files are done of how many.
+// Progress is called with the digest of the file at work ("" if it is not known), and how many
+// bytes of all files are done, of how many.
 type Progress func(file string, done, total int64)
 
-// Pull has Ollama download a model, and check the sha256 of each of its files; report
-// is told of which file by its digest some came, and how many bytes there are of how many in all. If ctx ends, what is there stays, and
-// the next Pull goes on from it. Ollama gives a new version the name as soon as it is whole;
-// if try then answers an error, the installed one has its name again.
+// Pull has Ollama download a model and check the sha256 of each of its files. report gets the
+// digest of the file that is coming, and how many bytes there are, of how many in all. If ctx
+// ends, what has come stays, and the next Pull continues from there. Ollama gives the new
+// version the name as soon as it is complete. If try then fails, the version that was
+// installed before gets its name back.
 func (l *Library) Pull(ctx context.Context, name string, report Progress, try func(name string) error) error {
 	if InCloud(name) {
 		return fmt.Errorf("%s runs on another machine; choose a local model such as %s", name, otherThan(name))
@@ -129,7 +130,8 @@ func (l *Library) Pull(ctx context.Context, name string, report Progress, try fu
 	if err != nil {
 		return err
 	}
-	// One that is kept already is of a Pull that was killed before it had tried what came, and stays until something was.
+	// If a kept model exists already, an earlier Pull was killed before it had tried what it
+	// downloaded. It stays until a new version has passed.
 	_, before, err := l.Find(ctx, kept)
 	if err != nil {
 		return err
@@ -152,8 +154,8 @@ func (l *Library) Pull(ctx context.Context, name string, report Progress, try fu
 	return err
 }
 
-// drop is Remove for a model that was replaced or failed: it leaves memory first, where quarry's trial had brought it, or
-// who asked it by the name that is another model's now.
+// drop is Remove for a model that was replaced or that failed. It first unloads the model,
+// which quarry's trial, or a client that used its former name, may have loaded.
 func (l *Library) drop(ctx context.Context, name string) error {
 	var running, have []listed
 	err := l.within(ctx, func(ctx context.Context) (err error) {
@@ -164,13 +166,13 @@ func (l *Library) drop(ctx context.Context, name string) error {
 		alone := !slices.ContainsFunc(have, func(m listed) bool { return m.Digest == r.Digest && !SameModel(m.Name, name) })
 		return holds(r, name, have) && (alone || SameModel(r.Name, name))
 	}) {
-		_ = l.of(name).unload(ctx) // one that stays leaves memory by itself, later
+		_ = l.of(name).unload(ctx) // if this fails, Ollama unloads it later
 	}
 	return l.Remove(ctx, name)
 }
 
-// giveBack makes a name mean what is kept again. What has it goes with its files: Ollama leaves those of a model that is
-// copied over.
+// giveBack makes a name mean the kept model again. The model that has the name is removed with
+// its files, because Ollama leaves the files of a model that is copied over.
 func (l *Library) giveBack(ctx context.Context, name, kept string) error {
 	failed := trialName(name, failedMark)
 	err := l.Copy(ctx, name, failed)
@@ -225,23 +227,25 @@ func (c *ollama) download(ctx context.Context, name string, report Progress) err
 	return nil
 }
 
-// Ollama lets a pull join the download of a file that is on its way. Where the user has just ended that one, and it is not gone yet, the
-// new pull fails with the end of the old one, which is over in milliseconds.
+// Ollama lets a pull join a running download of the same file. If the user has just ended that
+// download and it is not gone yet, the new pull fails with the old one's end. That passes in
+// milliseconds.
 const (
 	untilEnded = 100 * time.Millisecond
 	mostJoined = 10
 )
 
-// joinedEnded is whether a pull failed with the end of another, which the error line in its answer says.
+// joinedEnded is whether a pull failed because another one ended, as the error line in its
+// answer says.
 func joinedEnded(err error) bool {
 	return err != nil && err.Error() == context.Canceled.Error()
 }
 
-// explainPull is explain for what keeps Ollama itself from downloading, which it says in its own words.
+// explainPull is explain for what keeps Ollama itself from downloading, as Ollama says it.
 func (c *ollama) explainPull(err error, name string) error {
 	var ours *problem
 	var asking *url.Error
-	if errors.As(err, &ours) || errors.As(err, &asking) { // Ollama itself did not answer
+	if errors.As(err, &ours) || errors.As(err, &asking) { // Ollama did not answer at all
 		return c.explain(err)
 	}
 	text := clean(err.Error())
@@ -278,8 +282,9 @@ func (c *ollama) explainFull(err error) error {
 	return c.explain(err)
 }
 
-// Weights is the sha256 that Ollama names an installed model's own file by, in hexadecimal digits, and the file's path where
-// Ollama is on this machine. Each is "" if Ollama does not say: it does where it names the file that the model is made from.
+// Weights is the sha256 of an installed model's weights file, in hexadecimal digits, and the
+// file's path if Ollama runs on this machine. Each is "" if Ollama does not name the file that
+// the model was made from.
 func (l *Library) Weights(ctx context.Context, name string) (path, sum string, err error) {
 	folder, sum, err := l.madeFrom(ctx, name)
 	if err == nil && sum != "" && IsLoopback(l.endpoint) {
@@ -288,8 +293,8 @@ func (l *Library) Weights(ctx context.Context, name string) (path, sum string, e
 	return path, sum, err
 }
 
-// madeFrom is the folder of the file that an installed model is made from, on Ollama's machine, and the file's sha256; both
-// are "" if Ollama does not say.
+// madeFrom is the folder, on Ollama's machine, of the file that an installed model was made
+// from, and the file's sha256. Both are "" if Ollama does not say.
 func (l *Library) madeFrom(ctx context.Context, name string) (folder, sum string, err error) {
 	c := l.of(name)
 	var show *api.ShowResponse
@@ -314,8 +319,8 @@ func (l *Library) madeFrom(ctx context.Context, name string) (folder, sum string
 	return "", "", nil
 }
 
-// Folder is where an Ollama on this machine has its models, "" if it is elsewhere or does not say: it does of a model that
-// it has.
+// Folder is where an Ollama on this machine keeps its models. It is "" if Ollama runs
+// elsewhere, or has no model by which it would say so.
 func (l *Library) Folder(ctx context.Context) string {
 	if !IsLoopback(l.endpoint) {
 		return ""
@@ -326,28 +331,29 @@ func (l *Library) Folder(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	const asked = 3 // of whom one has a file
+	const asked = 3 // enough that one of them has a file
 	for _, m := range list[:min(len(list), asked)] {
 		folder, _, err := l.madeFrom(ctx, m.Name)
 		if err != nil || folder == "" {
 			continue
 		}
-		if info, err := os.Stat(folder); err == nil && info.IsDir() { // else Ollama runs in a box of its own
+		if info, err := os.Stat(folder); err == nil && info.IsDir() { // otherwise Ollama runs in a container
 			return filepath.Clean(folder)
 		}
 	}
 	return ""
 }
 
-// Inspect asks Ollama what it knows of a model, without loading it: Options.OnElsewhere is told of one that
-// another machine runs.
+// Inspect asks Ollama about a model without loading it. Options.OnElsewhere is called if
+// another machine runs the model.
 func (l *Library) Inspect(ctx context.Context, name string) error {
 	_, err := l.of(name).inspect(ctx)
 	return err
 }
 
-// Completes is whether an installed model is known to fill in the middle and is none that Ollama serves badly, without loading
-// it: Ollama says so, or its name does, as byName tells.
+// Completes is whether an installed model is known to fill in the middle, without loading it,
+// and is not one that Ollama serves badly. Ollama says so, or the model's name does, as byName
+// finds.
 func (l *Library) Completes(ctx context.Context, name string, byName bool) bool {
 	about, err := l.of(name).inspect(ctx)
 	return err == nil && !about.embeds && !about.hybrid && (about.inserts || byName)
@@ -362,11 +368,12 @@ func (l *Library) Remove(ctx context.Context, name string) error {
 // ggufMagic begins every GGUF file.
 const ggufMagic = "GGUF"
 
-// Import gives Ollama the model of a GGUF file under a name; report is told how many
-// bytes it has read of how many, and the file's digest before Ollama has any of it. It answers the file's sha256, with an error once it is known. form names how the model is
-// spoken to (package chatform), "" for what the file says itself. The model has another
-// name while try looks at it, so that whatever has the name keeps it until try answers
-// nil, whenever this process ends.
+// Import gives Ollama the model of a GGUF file under a name. report gets how many bytes it has
+// read, of how many, and the file's digest before Ollama has any of it. Import answers the
+// file's sha256, also with an error once it is known. form names how to talk to the model
+// (package chatform); "" means as the file says. While try looks at the model it has another
+// name, so that the model which has the name keeps it until try has answered nil, even if this
+// process is killed.
 func (l *Library) Import(ctx context.Context, path, name, form string, report Progress, try func(name string) error) (digest string, err error) {
 	if InCloud(name) {
 		return "", fmt.Errorf("choose a name without \"cloud\": %s means another machine to Ollama", name)
@@ -378,16 +385,17 @@ func (l *Library) Import(ctx context.Context, path, name, form string, report Pr
 	if err = errors.Join(try(trial), ctx.Err()); err == nil {
 		err = l.replace(context.WithoutCancel(ctx), name, trial, digest)
 	}
-	if errors.Is(err, errOvertaken) { // the trial is somebody else's
+	if errors.Is(err, errOvertaken) { // another process owns the trial
 		return digest, err
 	}
 	return digest, errors.Join(err, l.drop(context.WithoutCancel(ctx), trial))
 }
 
-// errOvertaken: another process has given a trial's name to another file.
+// errOvertaken: another process has given the name of a trial to another file.
 var errOvertaken = errors.New("another quarry imported another file under this name meanwhile: see `quarry model list`, and import again")
 
-// isOf fails with errOvertaken if a model is known to be of another file than the one with this digest.
+// isOf fails with errOvertaken if a model is known to come from another file than the one with
+// this digest.
 func (l *Library) isOf(ctx context.Context, name, digest string) error {
 	_, sum, err := l.Weights(ctx, name)
 	if err == nil && sum != "" && "sha256:"+sum != digest {
@@ -396,8 +404,9 @@ func (l *Library) isOf(ctx context.Context, name, digest string) error {
 	return err
 }
 
-// replace gives a name to a model that was tried, of the file with this digest. What had it goes with its files: Ollama leaves those of a model that is
-// copied over.
+// replace gives a name to a model that has passed its trial, made from the file with this
+// digest. The model that had the name is removed with its files, because Ollama leaves the
+// files of a model that is copied over.
 func (l *Library) replace(ctx context.Context, name, tried, digest string) error {
 	kept := trialName(name, keptMark)
 	if err := l.isOf(ctx, tried, digest); err != nil {
@@ -408,7 +417,7 @@ func (l *Library) replace(ctx context.Context, name, tried, digest string) error
 		return err
 	}
 	_, before, err := l.Find(ctx, kept)
-	if err == nil && before { // of a Pull that was killed; what has the name now goes in its place
+	if err == nil && before { // it is left of a Pull that was killed: the model that has the name now goes instead
 		err = l.drop(ctx, kept)
 	}
 	if err == nil && had {
@@ -431,8 +440,9 @@ func (l *Library) replace(ctx context.Context, name, tried, digest string) error
 	return nil
 }
 
-// What a name has behind it: of a model that is on trial, of one that failed it, and of the one that is kept until
-// its successor was tried. Nobody calls a model of their own so.
+// These marks follow the name of a model that is on trial, of one that failed its trial, and
+// of one that is kept until its successor has passed. Nobody names a model of their own like
+// that.
 const (
 	trialMark  = "quarry-trial"
 	failedMark = "quarry-failed"
@@ -442,7 +452,8 @@ const (
 // longestTag is how many bytes Ollama lets a model's tag have.
 const longestTag = 80
 
-// trialName is a name for a model beside its own, the same for each way to write it but for upper and lower case.
+// trialName is a name for a model that exists beside its own. It is the same however the name
+// is written, except for upper and lower case.
 func trialName(name, mark string) string {
 	if n := names.ParseName(name); n.IsValid() {
 		name = n.DisplayShortest()
@@ -457,20 +468,20 @@ func trialName(name, mark string) string {
 	return name + ":" + mark
 }
 
-// An Unfinished is a model that is left of a Pull or an Import that was killed.
+// An Unfinished is a model that remains of a Pull or an Import that was killed.
 type Unfinished struct {
-	// Name is its own, Of that of the model that was fetched.
+	// Name is its own name, Of the name under which it was fetched.
 	Name, Of string
 	Bytes    int64
-	// Kept says that it is what had the name before; else it is one that was to be tried.
+	// Kept says that it had the name before. Otherwise it was to be tried.
 	Kept bool
-	// Untried, of one that is kept: another has the name now, which nothing has tried. Else the name still means
-	// this one, or nothing.
+	// Untried, of a kept model: another model has the name now, and nothing has tried that one.
+	// Otherwise the name still means this model, or nothing.
 	Untried bool
 }
 
-// FindUnfinished are those among the models that Ollama has. While a Pull or an Import is at work
-// it has some, too.
+// FindUnfinished finds them among the models that Ollama has. A Pull or an Import that runs
+// has some, too.
 func FindUnfinished(list []Installed) (left []Unfinished) {
 	replaced := func(kept Installed, name string) bool {
 		at := slices.IndexFunc(list, func(m Installed) bool { return SameModel(m.Name, name) })
@@ -494,10 +505,10 @@ func FindUnfinished(list []Installed) (left []Unfinished) {
 	return left
 }
 
-// IsKept is whether an Unfinished of this name is one that is Kept.
+// IsKept is whether the Unfinished of this name is Kept.
 func IsKept(name string) bool { return strings.HasSuffix(name, keptMark) }
 
-// IsTrial is whether an Unfinished of this name is one that an Import had on trial.
+// IsTrial is whether the Unfinished of this name is one that an Import was trying.
 func IsTrial(name string) bool { return strings.HasSuffix(name, trialMark) }
 
 // Copy gives an installed model a second name.
@@ -508,13 +519,13 @@ func (l *Library) Copy(ctx context.Context, from, to string) error {
 	})
 }
 
-// SameModel is whether two names are one model's to Ollama, which leaves out what is usual of
-// the library, its namespace and the tag, and takes each part in upper and lower case.
+// SameModel is whether Ollama takes two names for the same model. It leaves out the default
+// library, namespace and tag, and ignores case.
 func SameModel(a, b string) bool { return names.ParseName(a).EqualFold(names.ParseName(b)) }
 
 // create is Import without a trial.
 func (l *Library) create(ctx context.Context, path, name, form string, report Progress) (digest string, err error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe is not waited for
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // do not wait for a pipe
 	if err != nil {
 		return "", err
 	}
@@ -524,7 +535,7 @@ func (l *Library) create(ctx context.Context, path, name, form string, report Pr
 		return "", err
 	}
 	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s is no regular file; give the path of a GGUF file", path)
+		return "", fmt.Errorf("%s is not a regular file; give the path of a GGUF file", path)
 	}
 	magic := make([]byte, len(ggufMagic))
 	if _, err := io.ReadFull(f, magic); err != nil || string(magic) != ggufMagic {
@@ -537,7 +548,7 @@ func (l *Library) create(ctx context.Context, path, name, form string, report Pr
 	if _, err := f.Seek(int64(len(magic)), io.SeekStart); err != nil {
 		return "", err
 	}
-	total := 2 * info.Size() // read once for its sum, and once for Ollama
+	total := 2 * info.Size() // it is read once for its sum and once for Ollama
 	read := &countingReader{ctx: ctx, Reader: f, each: func(n int64) { report(digest, n, total) }}
 	sum := sha256.New()
 	sum.Write(magic)
@@ -572,11 +583,11 @@ func (l *Library) create(ctx context.Context, path, name, form string, report Pr
 	return digest, nil
 }
 
-// formOf is how the model of a GGUF file is spoken to: as a catalogue names it, else as the file itself says. The zero
-// Form leaves it to Ollama, which knows some templates by their text.
+// formOf is how to talk to the model of a GGUF file: as a catalogue names it, else as the file
+// says. The zero Form leaves it to Ollama, which knows some templates by their text.
 func formOf(file io.ReadSeeker, name string) (chatform.Form, error) {
 	if form, ok := chatform.Named(name); ok || name != "" {
-		return form, nil // a catalogue names none that is not known
+		return form, nil // a catalogue names known forms only
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return chatform.Form{}, err
@@ -588,7 +599,7 @@ func formOf(file io.ReadSeeker, name string) (chatform.Form, error) {
 	return chatform.Of(about), nil
 }
 
-// countingReader tells how much was read, and stops when ctx ends.
+// countingReader reports how much was read, and stops when ctx ends.
 type countingReader struct {
 	io.Reader
 	ctx  context.Context

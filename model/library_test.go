@@ -159,7 +159,7 @@ func TestImportRefuses(t *testing.T) {
 	}
 	for _, c := range []struct{ file, name, says string }{
 		{text, "notes", "no GGUF file"},
-		{dir, "folder", "no regular file"},
+		{dir, "folder", "not a regular file"},
 		{filepath.Join(dir, "absent.gguf"), "absent", "absent.gguf"},
 		{tinyFile(t), "tiny-cloud", "another machine"},
 	} {

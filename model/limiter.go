@@ -7,36 +7,36 @@ import (
 	"time"
 )
 
-// priority orders what asks a server. A higher one is served before a lower,
-// which gives way while it runs.
+// priority orders requests to a server. A higher one is served first, and a lower one gives
+// way while it runs.
 type priority int
 
 const (
-	indexing   priority = iota // nobody waits
-	conversing                 // someone reads along
-	typing                     // someone waits between two keystrokes
+	indexing   priority = iota // no user waits
+	conversing                 // a user reads along
+	typing                     // a user waits between two keystrokes
 	priorities
 )
 
-// settle is how long nothing more urgent must have run before work of a priority
-// goes on. An answer waits longer than the pause between two keystrokes, so that
-// it does not go on only to be cut off by the next. Indexing waits until the
-// user has stopped to type, and longer the slower the model (limiter.rest).
+// settle is how long nothing more urgent may have run before work of a priority goes on. An
+// answer waits longer than the pause between two keystrokes, so that the next one does not cut
+// it off again. Indexing waits until the user has stopped typing, and longer if the model is
+// slow (limiter.rest).
 var settle = [priorities]time.Duration{indexing: 2 * time.Second, conversing: 250 * time.Millisecond}
 
 const (
-	// The text that indexing is at cannot be cut off, and slows the completion that
-	// comes meanwhile for as long as it takes. Pauses in typing are the rarer the
-	// longer they are, so a text that takes long waits for a long one: its own time
-	// times restPerText, at most longestRest. A model that embeds in 25 ms adds a few
-	// per cent to a completion and goes on after the usual rest.
+	// A text that is being embedded cannot be cut off, and it slows a completion that comes
+	// meanwhile. Long pauses in typing are rarer than short ones, so a text that takes long
+	// waits for a long pause: its own time times restPerText, at most longestRest. A model that
+	// embeds a text in 25 ms adds a few per cent to a completion and goes on after the usual
+	// rest.
 	restPerText = 80
 	longestRest = 20 * time.Second
 )
 
-// limiter lets work go on only while nothing of a higher priority does. Another
-// model has a runner of its own in Ollama, but they share the processor:
-// embedding a batch slows a completion to half its speed.
+// limiter lets work go on only while nothing of a higher priority runs. Ollama runs each model
+// in a process of its own, but they share the processor: embedding a batch halves the speed of
+// a completion.
 type limiter struct {
 	clock Clock
 
@@ -46,7 +46,7 @@ type limiter struct {
 	changed chan struct{}         // closed and replaced on every change
 	// cut[p] is closed while something above p is active.
 	cut [priorities]chan struct{}
-	// text is how long indexing takes for one text, about; 0 before the first.
+	// text is about how long it takes to embed one text; 0 before the first.
 	text time.Duration
 }
 
@@ -59,8 +59,8 @@ func (g *limiter) init(clock Clock) {
 	}
 }
 
-// enter says that something of priority p runs, and stops what is below it. The
-// caller leaves in the end.
+// enter says that something of priority p runs, and stops what is below it. The caller must
+// leave.
 func (g *limiter) enter(p priority) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -89,8 +89,7 @@ func (g *limiter) leave(p priority) {
 	g.notify()
 }
 
-// rest is how long nothing above p must have run before p goes on. The caller
-// holds mu.
+// rest is how long nothing above p may have run before p goes on. The caller holds mu.
 func (g *limiter) rest(p priority) time.Duration {
 	if p != indexing {
 		return settle[p]
@@ -98,7 +97,7 @@ func (g *limiter) rest(p priority) time.Duration {
 	return min(max(settle[p], restPerText*g.text), longestRest)
 }
 
-// took notes how long indexing needed for one text.
+// took notes how long embedding one text took.
 func (g *limiter) took(d time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -123,9 +122,8 @@ func (g *limiter) notify() {
 	g.changed = make(chan struct{})
 }
 
-// yielding waits until nothing above p was active for a while, and runs work
-// with a context that ends when something is. It answers errYielded if that cut
-// the work off.
+// yielding waits until nothing above p has run for a while, and runs work with a context that
+// ends as soon as something above p runs. It answers errYielded if that cut the work off.
 func (g *limiter) yielding(ctx context.Context, p priority, work func(context.Context) error) error {
 	for {
 		g.mu.Lock()

@@ -9,20 +9,21 @@ import (
 	"time"
 )
 
-// Patience is how long a server that is silent is waited for, where no model has to be loaded.
+// Patience is how long quarry waits for a silent server if no model has to be loaded.
 const Patience = canaryPatience
 
-// within asks what Ollama has at hand, and gives a silent one up.
+// within asks Ollama for what it has at hand, and gives up if it is silent.
 func (c *ollama) within(ctx context.Context, ask func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	return c.explainWithin(ctx, ask(ctx))
 }
 
-// longestName is how many bytes a model's name may have to Ollama, in all its parts.
+// longestName is how many bytes a model's name may have in Ollama, with all its parts.
 const longestName = 350 + 3*80
 
-// listed is a model in a list of Ollama's: of those that it has, or of those in memory. What of it cannot be read is left out.
+// listed is a model in one of Ollama's lists: of the models that it has, or of those in
+// memory. Fields that cannot be read are left out.
 type listed struct {
 	Name        string `json:"name"`
 	Digest      string `json:"digest"`
@@ -39,7 +40,7 @@ type listed struct {
 	Expires moment `json:"expires_at"`
 }
 
-// moment is a time, the zero one if it cannot be read.
+// moment is a time; it is zero if it cannot be read.
 type moment struct{ time.Time }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -67,7 +68,7 @@ func (c *ollama) list(ctx context.Context, path string) ([]listed, error) {
 	}
 	err = json.NewDecoder(answer).Decode(&list)
 	var shape *json.UnmarshalTypeError
-	if errors.As(err, &shape) && list.Models != nil { // of an entry, or of a field, which is left out
+	if errors.As(err, &shape) && list.Models != nil { // an entry or a field cannot be read, and is left out
 		err = nil
 	}
 	if err != nil {

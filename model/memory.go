@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// InMemory is how many bytes of this machine's memory each of some models takes, in the order of their names, 0 for one that is
-// not in memory or on another machine. Of a server that is no Ollama it is what the weights have, which llama.cpp tells and vLLM
-// does not; told is false if that is not known of a model that it has.
+// InMemory is how many bytes of this machine's memory each of some models takes, in the order
+// of names; 0 for a model that is not in memory, or on another machine. If the server is no
+// Ollama, it is the size of the weights, which llama.cpp tells and vLLM does not. told is
+// false if the server has a model but does not tell its size.
 func (rt *Runtime) InMemory(ctx context.Context, names ...string) (bytes []int64, told bool, err error) {
 	bytes = make([]int64, len(names))
 	if !IsLoopback(rt.endpoint) {
@@ -36,7 +37,8 @@ func (rt *Runtime) InMemory(ctx context.Context, names ...string) (bytes []int64
 	return bytes, true, nil
 }
 
-// weigh sets what the weights of each model have; told is false if the server does not say that of one that it has.
+// weigh sets the size of each model's weights. told is false if the server has a model but
+// does not tell its size.
 func (c *openAI) weigh(ctx context.Context, names []string, bytes []int64) (told bool, err error) {
 	list, err := c.models(ctx)
 	if err != nil {
@@ -52,7 +54,7 @@ func (c *openAI) weigh(ctx context.Context, names []string, bytes []int64) (told
 	return told, nil
 }
 
-// running are the models in memory and, unless there are none, those that Ollama has.
+// running are the models in memory. have are the models that Ollama has, if any are in memory.
 func (c *ollama) running(ctx context.Context) (running, have []listed, err error) {
 	running, err = c.inMemory(ctx)
 	if err != nil || len(running) == 0 {
@@ -62,8 +64,9 @@ func (c *ollama) running(ctx context.Context) (running, have []listed, err error
 	return running, have, err
 }
 
-// holds is whether a runner has the model of this name among those that Ollama has. Ollama lists a runner under the name
-// that loaded it first, though that is deleted or another model's now: digests tell, and names only where there is none.
+// holds is whether a runner has the model of this name. Ollama lists a runner under the name
+// that loaded it first, even if that name is deleted or means another model now. Digests
+// decide, and names only where there is no digest.
 func holds(r listed, name string, have []listed) bool {
 	digest := ""
 	if at := slices.IndexFunc(have, func(m listed) bool { return SameModel(m.Name, name) }); at >= 0 {
@@ -75,7 +78,8 @@ func holds(r listed, name string, have []listed) bool {
 	return r.Digest == digest
 }
 
-// ofMemory is what of a model lies in the machine's memory: not what a GPU holds in its own.
+// ofMemory is the part of a model in the machine's memory, without what a GPU holds in its
+// own.
 func ofMemory(size, onGPU int64) int64 {
 	if runtime.GOOS == "darwin" { // where both are one
 		return size
@@ -83,7 +87,7 @@ func ofMemory(size, onGPU int64) int64 {
 	return max(size-onGPU, 0)
 }
 
-// Unload drops a model from memory once nobody uses it, and answers when it is gone.
+// Unload unloads a model once nobody uses it, and answers when it is gone.
 func (rt *Runtime) Unload(ctx context.Context, name string) error {
 	c, ok := rt.backend.(*ollama)
 	if !ok || !IsLoopback(rt.endpoint) {

@@ -8,34 +8,33 @@ import (
 	"time"
 )
 
-// Timing is what one request took. Durations the server measured are its own;
+// Timing is what one request took. Durations that the server measured are its own.
 // PromptTokens, PromptEval and Load are 0 if the answer did not come to its end.
 type Timing struct {
 	Queue      time.Duration // waiting for its turn in quarry
 	FirstToken time.Duration // from sending to the first token
 	Total      time.Duration // from sending to the end
 	Load       time.Duration // the server's part for having the model in memory
-	// PromptTokens counts all of the prompt, cached or not; PromptEval is the
-	// time for those that were not.
+	// PromptTokens counts the whole prompt, cached or not. PromptEval is the time for the
+	// tokens that were not cached.
 	PromptTokens int
 	PromptEval   time.Duration
 	Tokens       int // produced
-	// PromptBytes is the prompt's length, SharedBytes how much of its beginning
-	// is the prompt's sent before: what the server's cache can reuse.
+	// PromptBytes is the prompt's length. SharedBytes is how much of its beginning it shares
+	// with the prompt before, which the server's cache can reuse.
 	PromptBytes, SharedBytes int
 }
 
 // Metrics is a snapshot of what the runtime did.
 type Metrics struct {
-	// Sent counts requests that reached the server; of these Failed ended in an
-	// error and Stopped because nobody waited any longer. NotSent lost their
-	// turn or their caller while they queued.
+	// Sent counts requests that reached the server. Of these, Failed ended in an error, and
+	// Stopped ended because nobody waited any longer. NotSent counts requests that lost their
+	// turn or their caller in the queue.
 	Sent, Failed, Stopped, NotSent int
-	// PromptBytes is the length of all prompts sent, SharedBytes how much of them
-	// stood at the beginning of the prompt before.
+	// PromptBytes is the length of all prompts sent. SharedBytes is how much of them was also
+	// the beginning of the prompt before.
 	PromptBytes, SharedBytes int
-	// Unstuck is how often the model had to be loaded anew because the server
-	// was stuck.
+	// Unstuck is how often the model was reloaded because the server was stuck.
 	Unstuck int
 	// Waiting is how many queue in quarry now.
 	Waiting int
@@ -46,7 +45,7 @@ type Metrics struct {
 	TokensPerSecond              float64
 }
 
-// Add adds the counts of another runtime, not its times nor what waits in it.
+// Add adds the counts of another runtime, but not its times and what waits in it.
 func (m *Metrics) Add(o Metrics) {
 	m.Sent += o.Sent
 	m.Failed += o.Failed
@@ -67,7 +66,8 @@ type metrics struct {
 	recent     []Timing // a ring of window entries
 	next       int
 	lastPrompt string // what the server's cache holds, as far as known
-	// conversation is that if it holds one: the prompt and what was written to it.
+	// conversation is the prompt that the cache holds, with what was written to it, if that is
+	// a conversation.
 	conversation string
 	readByte     time.Duration // for a byte of a prompt that is new to the server, of late
 }
@@ -91,8 +91,8 @@ func (rt *Runtime) Metrics() Metrics {
 	return snap
 }
 
-// generating is how many tokens came after the first of their answers, and how
-// long that took, of late. The caller holds mu.
+// generating is how many tokens have come lately, without the first of each answer, and how
+// long they took. The caller holds mu.
 func (m *metrics) generating() (tokens int, took time.Duration) {
 	for _, t := range m.recent {
 		if t.Tokens > 1 {
@@ -103,7 +103,7 @@ func (m *metrics) generating() (tokens int, took time.Duration) {
 	return tokens, took
 }
 
-// tokenTime is the mean time between two tokens of late, 0 if not known.
+// tokenTime is the mean time between two recent tokens, 0 if not known.
 func (m *metrics) tokenTime() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -114,14 +114,14 @@ func (m *metrics) tokenTime() time.Duration {
 	return took / time.Duration(tokens)
 }
 
-// enough is how many bytes must be read for the time to be that of reading, and
-// slowest what is believed of a byte: more is a server that did something else.
+// enough is how many bytes must be read for the time to measure reading. slowest is the
+// longest that is believed for one byte: if it took longer, the server did something else.
 const (
 	enough  = 600
 	slowest = time.Second / 10
 )
 
-// readIn notes how long the first token after so many new bytes took.
+// readIn notes how long the first token took after so many new bytes.
 func (m *metrics) readIn(newBytes int, took time.Duration) {
 	if newBytes < enough {
 		return
@@ -135,7 +135,7 @@ func (m *metrics) readIn(newBytes int, took time.Duration) {
 	m.readByte += (each - m.readByte) / 4
 }
 
-// readTime is what readIn noted, as a mean of late; 0 if nothing.
+// readTime is the recent mean of what readIn noted, 0 if nothing.
 func (m *metrics) readTime() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -152,23 +152,23 @@ func percentiles(d []time.Duration) (p50, p95 time.Duration) {
 	return rank(50), rank(95)
 }
 
-// forgetPrompt says that the server's cache holds another prompt by now, or none.
+// forgetPrompt says that the server's cache now holds another prompt, or none.
 func (m *metrics) forgetPrompt() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.lastPrompt, m.conversation = "", ""
 }
 
-// hear notes what the server has of a conversation: the prompt it read last and
-// what it wrote to it.
+// hear notes the text of a conversation that the server has: the last prompt and the answer to
+// it.
 func (m *metrics) hear(text string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.conversation = text
 }
 
-// heard is how many bytes of prompt the server has heard in a conversation and
-// nothing else since.
+// heard is how many bytes of prompt the server has read in a conversation without reading
+// anything else since.
 func (m *metrics) heard(prompt string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -239,7 +239,7 @@ func (m *measurement) end(err error) {
 	}
 }
 
-// count takes what a request took; ok is false if it has no answer.
+// count adds the timing of a request. ok is false if the request has no answer.
 func (m *metrics) count(t Timing, err error) (ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -1,14 +1,13 @@
-// Package model asks language models: an Ollama on this machine, or wherever
-// the user allowed. It imports no sibling; consumers declare the interface
-// they need (completion.Generator, say) and the types here satisfy it by shape.
+// Package model asks language models: an Ollama on this machine, or wherever the user allowed.
+// It imports no sibling; consumers declare the interface they need (completion.Generator, say)
+// and the types here satisfy it by shape.
 //
-// A Runtime has these parts. The backend (ollama.go, openai.go) speaks a server's protocol. The watcher (health.go) finds out whether the model
-// can be asked, loads it, and says when that changes; it runs between Start and
-// Close. The scheduler (scheduler.go) lets one completion at a time through, the newest
-// first. Generate (generate.go) carries one prompt over and its answer back. The
-// limiter (limiter.go) lets answers to conversations (chat.go) and embedding (embed.go)
-// go on only while nothing more urgent runs. All methods are safe for concurrent
-// use.
+// A Runtime has these parts. The backend (ollama.go, openai.go) speaks a server's protocol.
+// The watcher (health.go) finds out whether the model can be asked, loads it, and reports
+// changes; it runs between Start and Close. The scheduler (scheduler.go) admits one completion
+// at a time, the newest first. Generate (generate.go) sends one prompt and passes the answer
+// on. The limiter (limiter.go) lets conversations (chat.go) and embedding (embed.go) go on
+// only while nothing more urgent runs. All methods are safe for concurrent use.
 package model
 
 import (
@@ -30,8 +29,8 @@ type API string
 const (
 	// OllamaAPI is Ollama's own.
 	OllamaAPI API = "ollama"
-	// OpenAIAPI is the completions interface of OpenAI, with which vLLM, the
-	// llama.cpp server and gateways before a cluster can be asked.
+	// OpenAIAPI is OpenAI's completions interface, which vLLM, the llama.cpp server and
+	// gateways in front of a cluster have.
 	OpenAIAPI API = "openai"
 )
 
@@ -39,21 +38,22 @@ const (
 type Options struct {
 	// API is OllamaAPI if empty.
 	API API
-	// APIKey is sent to an OpenAIAPI server that wants one. It must come from
-	// user settings only.
+	// APIKey is sent to an OpenAIAPI server that requires one. It must come from user settings
+	// only.
 	APIKey string
-	// KeyFrom, if not nil, is asked for the key by each request where APIKey is "". refused is the one that the server
-	// refused last, "" for none: another may have taken its place.
+	// KeyFrom, if not nil, is asked for the key at each request if APIKey is "". refused is the
+	// key that the server refused last, "" for none: there may be a new one.
 	KeyFrom func(ctx context.Context, refused string) (string, error)
 	// URL is the server's address in any form ParseEndpoint reads.
 	URL string
-	// AllowRemote permits an endpoint, or a model run by Ollama's cloud, that
-	// sends code off this machine. It must come from user settings only.
+	// AllowRemote permits an endpoint, or a model in Ollama's cloud, that sends code off this
+	// machine. It must come from user settings only.
 	AllowRemote bool
 	// Model is the name as Ollama lists it, "granite4:micro".
 	Model string
-	// Unchosen: Model is quarry's default, which the user has not named. Where Ollama lacks it, `quarry setup model` is
-	// advised: that recommends a model for the machine, which may be another.
+	// Unchosen: Model is quarry's default, which the user has not chosen. If Ollama lacks it,
+	// quarry suggests `quarry setup model`, which recommends a model for the machine; that may
+	// be another.
 	Unchosen bool
 	// NumCtx is the context length in tokens that Ollama loads the model with;
 	// 0 means 8192. Everything that asks the model must agree on it.
@@ -61,15 +61,15 @@ type Options struct {
 	// KeepAlive is how long Ollama keeps the model in memory after a request; 0 means
 	// 30 minutes, negative for ever.
 	KeepAlive time.Duration
-	// EmbedThreads is how many threads embedding takes on this machine; 0 means a
-	// quarter of its processors, so that a completion that comes while a text is
-	// embedded, which cannot be broken off, finds the others free.
+	// EmbedThreads is how many threads embedding uses on this machine. 0 means a quarter of its
+	// processors. A text that is being embedded cannot be broken off, and a completion that
+	// comes meanwhile then finds the other processors free.
 	EmbedThreads int
 	// FIM samples completions; the zero value means FIMPreset.
 	FIM Preset
-	// Families are those of fill-in-the-middle models that the model may be of,
-	// the likeliest first: it is of the first whose tags its vocabulary has. None
-	// means that nothing is checked.
+	// Families are the fill-in-the-middle families that the model may belong to, the likeliest
+	// first. It belongs to the first whose tags are in its vocabulary. If there are none,
+	// nothing is checked.
 	Families []Family
 	// Seed makes answers repeatable; 0 lets the server choose.
 	Seed int
@@ -78,14 +78,16 @@ type Options struct {
 	// OnChange is called on every change of State, in order and one at a time. It
 	// must not call Close.
 	OnChange func(State)
-	// OnElsewhere, if not nil, is called when an answer says that another machine than the server gave it, and
-	// that is allowed: with the model's name and the machine's, once for each. It must return soon.
+	// OnElsewhere, if not nil, is called when an answer says that it came from another machine
+	// than the server, and that is allowed. It gets the model's name and the machine's, once
+	// for each, and must return soon.
 	OnElsewhere func(model, host string)
-	// OnSent, if not nil, is called when a server on another machine has taken a text, or this one's for a model of Ollama's
-	// cloud: with the model's name and the host, once. It must return soon.
+	// OnSent, if not nil, is called when a server on another machine has received a text, or
+	// when this machine's server has received one for a model in Ollama's cloud. It gets the
+	// model's name and the host, once, and must return soon.
 	OnSent func(model, host string)
-	// OnAnswer, if not nil, is called with what each request with an answer took, from the
-	// goroutine of the request. It must return soon.
+	// OnAnswer, if not nil, is called with the timing of each request that got an answer, on
+	// that request's goroutine. It must return soon.
 	OnAnswer func(Timing)
 	// Logger may be nil. Prompts and answers are never logged.
 	Logger *slog.Logger
@@ -100,12 +102,12 @@ type Family struct {
 	Tags []string
 	// Stops are the stop strings that its completions come with.
 	Stops []string
-	// Between is what stands between prefix and suffix in prompts that the server lays
-	// out, in the place of tags; "" for a family of quarry's.
+	// Between is what stands between prefix and suffix, in place of tags, if the server lays
+	// prompts out; "" for a family that quarry knows.
 	Between string
 }
 
-// Clock is the time the watcher lives by.
+// Clock is the time that the watcher uses.
 type Clock interface {
 	Now() time.Time
 	After(time.Duration) <-chan time.Time
@@ -131,12 +133,12 @@ type Runtime struct {
 	closing sync.Mutex // held while running grows, and by Close
 	closed  bool       // guarded by closing
 
-	// mayBeStuck says that a request was cut off and the server gave no token to
-	// any since (stuck.go). It is so at first: it may have happened to others.
+	// mayBeStuck says that a request was cut off and the server has sent no token since
+	// (stuck.go). It is true at first, because that may have happened to other clients.
 	mayBeStuck atomic.Bool
 	lastAsked  atomic.Int64           // when the model was last asked, in Unix nanoseconds
 	family     atomic.Pointer[Family] // that of the model, nil while not known
-	assumed    atomic.Bool            // family: the server does not count tokens, so that nothing shows it
+	assumed    atomic.Bool            // family is assumed, because the server does not count tokens
 	parameters atomic.Int64           // of the model; 0 if not known
 	trained    atomic.Int64           // the context the model was trained for, in tokens; 0 if not known
 
@@ -147,15 +149,15 @@ type Runtime struct {
 	metrics   metrics
 }
 
-// New checks the options; it asks nothing. Start must be called before the
-// model can be asked, and Close in the end.
+// New checks the options and asks nothing. Start must be called before the model can be asked,
+// and Close in the end.
 func New(opt Options) (*Runtime, error) {
 	endpoint, err := ParseEndpoint(opt.URL, opt.AllowRemote)
 	if err != nil {
 		return nil, err
 	}
 	if opt.Model == "" {
-		return nil, errors.New("no model is named: set one in quarry's settings, for example granite4:micro")
+		return nil, errors.New("no model is set: name one in quarry's settings, for example granite4:micro")
 	}
 	if opt.NumCtx == 0 {
 		opt.NumCtx = 8192
@@ -183,7 +185,7 @@ func New(opt Options) (*Runtime, error) {
 	case OpenAIAPI:
 		b = newOpenAI(opt, endpoint, hc)
 	default:
-		return nil, fmt.Errorf("model server of kind %q: set it to %q or %q", opt.API, OllamaAPI, OpenAIAPI)
+		return nil, fmt.Errorf("unknown kind of model server, %q: set it to %q or %q", opt.API, OllamaAPI, OpenAIAPI)
 	}
 	rt := &Runtime{
 		backend:  b,
@@ -205,13 +207,13 @@ func New(opt Options) (*Runtime, error) {
 	return rt, nil
 }
 
-// Start begins to watch the server: it loads the model, checks it, and reports
-// through OnChange. It returns at once.
+// Start begins to watch the server: it loads the model, checks it, and reports through
+// OnChange. It returns at once.
 func (rt *Runtime) Start() {
 	rt.start.Do(func() { rt.spawn(rt.watch) })
 }
 
-// Close cancels what runs and returns when all of it has ended.
+// Close cancels everything that runs, and returns when it has ended.
 func (rt *Runtime) Close() {
 	rt.closing.Lock()
 	rt.closed = true
@@ -221,8 +223,7 @@ func (rt *Runtime) Close() {
 	rt.http.CloseIdleConnections()
 }
 
-// spawn runs f on a goroutine that Close waits for, and answers false if Close
-// was called.
+// spawn runs f on a goroutine that Close waits for. It answers false if Close was called.
 func (rt *Runtime) spawn(f func()) bool {
 	rt.closing.Lock()
 	defer rt.closing.Unlock()

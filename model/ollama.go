@@ -14,14 +14,13 @@ import (
 	names "github.com/ollama/ollama/types/model"
 )
 
-// ollama is the backend for Ollama's own interface. Every request it builds
-// carries the same runner options: another num_ctx would make Ollama load the
-// model anew and forget its cache.
+// ollama is the backend for Ollama's own interface. All its requests carry the same runner
+// options, because another num_ctx would make Ollama reload the model and lose its cache.
 type ollama struct {
 	api       *api.Client
 	http      *http.Client // what api uses
-	guard     *guard       // its transport
-	shared    *http.Client // what other models are reached by, each through a guard of its own
+	guard     *guard       // the transport of http
+	shared    *http.Client // for other models, each through a guard of its own
 	endpoint  *url.URL
 	model     string
 	unchosen  string // the model that the user has not named, "" for none: see Options.Unchosen
@@ -29,14 +28,14 @@ type ollama struct {
 	keepAlive time.Duration
 	remote    bool // other machines may be used
 	hears     hears
-	// embedThreads is how many threads a model on this machine embeds with. All
-	// requests name it: another number loads the model anew.
+	// embedThreads is how many threads a model on this machine embeds with. All requests name
+	// it, because another number would reload the model.
 	embedThreads int
 }
 
 func newOllama(opt Options, endpoint *url.URL, hc *http.Client) *ollama {
 	base := *endpoint
-	base.Path = strings.TrimSuffix(base.Path, versionPath) // of its other interface, which users have at hand
+	base.Path = strings.TrimSuffix(base.Path, versionPath) // the path of its other interface, which users may have pasted
 	c := ollama{
 		shared: hc, endpoint: &base, numCtx: opt.NumCtx, keepAlive: opt.KeepAlive, remote: opt.AllowRemote, hears: hears{opt.OnElsewhere, opt.OnSent}, embedThreads: opt.EmbedThreads,
 	}
@@ -46,7 +45,7 @@ func newOllama(opt Options, endpoint *url.URL, hc *http.Client) *ollama {
 	return c.of(opt.Model)
 }
 
-// of is a backend of the same server for a model.
+// of is a backend of the same server for another model.
 func (c ollama) of(model string) *ollama {
 	c.model = model
 	c.http, c.guard = guarded(c.shared, model, c.remote, c.hears)
@@ -54,7 +53,7 @@ func (c ollama) of(model string) *ollama {
 	return &c
 }
 
-// Ollama reads a prompt to its end whoever cancels it, and a cancelled request
+// Ollama reads a prompt to its end even if the request is cancelled, and cancelling a request
 // that makes it load the model throws the load away.
 func (c *ollama) interruptible() bool { return false }
 
@@ -68,8 +67,8 @@ func (c *ollama) request(prompt string, options map[string]any) *api.GenerateReq
 		Model:  c.model,
 		Prompt: prompt,
 		Raw:    true, // the model's chat template knows nothing of our tags
-		// By default Ollama drops the middle of a prompt that is too long, or
-		// shifts it out of the cache while generating, and says nothing.
+		// By default Ollama drops the middle of a prompt that is too long, or shifts it out of
+		// the cache while it generates, without saying so.
 		Truncate:  &no,
 		Shift:     &no,
 		KeepAlive: &api.Duration{Duration: c.keepAlive},
@@ -90,7 +89,7 @@ func (c *ollama) complete(ctx context.Context, r request, each func(chunk)) erro
 	}
 	req := c.request(r.prompt, options)
 	req.Format = r.format
-	const tries = 2 // the first may do no more than load the model
+	const tries = 2 // the first may only load the model
 	for range tries {
 		loaded := false
 		err := c.finish(ctx, req, func(piece chunk) {
@@ -116,8 +115,8 @@ func (c *ollama) version(ctx context.Context) (string, error) {
 	return short(v), c.explainWithin(ctx, err)
 }
 
-// inspect fails with ErrModelMissing, or ErrRefused for a model that this
-// Ollama runs on another machine without permission for that.
+// inspect fails with ErrModelMissing, or with ErrRefused if this Ollama runs the model on
+// another machine without permission.
 func (c *ollama) inspect(ctx context.Context) (facts, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -130,7 +129,8 @@ func (c *ollama) inspect(ctx context.Context) (facts, error) {
 	}
 	can := func(what names.Capability) bool { return slices.Contains(show.Capabilities, what) }
 	f := facts{family: short(show.Details.Family), tools: can("tools"), embeds: can("embedding") && !can("completion"), inserts: can("insert")}
-	// Without a place for messages, or at least a system's, a template lets through what a user says, and nothing else.
+	// A template without a place for messages, or at least for a system prompt, passes on what
+	// the user says and nothing else.
 	f.chatless = show.Template != "" && show.RemoteModel == "" && show.Renderer == "" && !strings.Contains(show.Template, ".Messages") && !strings.Contains(show.Template, ".System")
 	if q := show.Details.QuantizationLevel; q != "unknown" {
 		f.quant = short(q)
@@ -166,17 +166,17 @@ func (c *ollama) weights(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// load brings the model into memory and answers when it is there. The context
-// must not be a request's own: cancelling a load makes Ollama throw it away.
+// load brings the model into memory and answers when it is there. The context must not be that
+// of a request, because cancelling a load makes Ollama throw it away.
 func (c *ollama) load(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, maxLoad)
 	defer cancel()
 	return c.explainWithin(ctx, c.finish(ctx, c.request("", nil), func(chunk) {}))
 }
 
-// unload drops the model from memory, once nobody uses it, and answers when it
-// is gone. Ollama is told once: it drops what it has in memory then as soon as that
-// is idle, and what is loaded later is another's.
+// unload unloads the model once nobody uses it, and answers when it is gone. Ollama is told
+// once: it then unloads what it has in memory as soon as that is idle. A model that is loaded
+// later belongs to another client.
 func (c *ollama) unload(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -185,8 +185,7 @@ func (c *ollama) unload(ctx context.Context) error {
 	if err := c.finish(ctx, req, func(chunk) {}); err != nil {
 		return c.explainWithin(ctx, err)
 	}
-	// Ollama answers before it has done so, and a load that comes in between
-	// would keep the model as it is.
+	// Ollama answers before the model is gone, and a load in between would keep it in memory.
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	var first placement
@@ -198,7 +197,7 @@ func (c *ollama) unload(ctx context.Context) error {
 		if first == (placement{}) {
 			first = p
 		}
-		if !p.expires.Equal(first.expires) { // another one, which somebody has loaded since
+		if !p.expires.Equal(first.expires) { // another client has loaded it since
 			return nil
 		}
 		select {
@@ -224,8 +223,8 @@ func (c *ollama) loaded(ctx context.Context) (placement, error) {
 	return placement{}, nil
 }
 
-// finish runs a request to its end. A stream that ends without saying that it
-// is done broke off, even if it was closed cleanly.
+// finish runs a request to its end. A stream that ends without the done chunk has broken off,
+// even if it was closed cleanly.
 func (c *ollama) finish(ctx context.Context, req *api.GenerateRequest, each func(chunk)) error {
 	var end streamEnd
 	err := c.stream(ctx, req, func(r api.GenerateResponse) {
@@ -248,9 +247,9 @@ func (c *ollama) finish(ctx context.Context, req *api.GenerateRequest, each func
 	return c.explain(err)
 }
 
-// render has Ollama fill the model's chat template, without asking the model:
-// the answer to a prompt can be interrupted and taken up again, that to a
-// conversation cannot, and loses a tool call that does not parse.
+// render has Ollama fill in the model's chat template without asking the model. The answer to
+// a prompt can be interrupted and continued. The answer to a conversation cannot, and loses a
+// tool call that does not parse.
 func (c *ollama) render(ctx context.Context, conv Conversation) (string, error) {
 	no := false
 	req := &api.ChatRequest{
@@ -279,7 +278,7 @@ func (c *ollama) render(ctx context.Context, conv Conversation) (string, error) 
 	return prompt, c.explain(err)
 }
 
-// embed runs the texts one after the other on the server; none only loads the
+// embed embeds the texts one after the other on the server. With no texts it only loads the
 // model.
 func (c *ollama) embed(ctx context.Context, texts []string) ([][]float32, error) {
 	if texts == nil {
@@ -313,9 +312,9 @@ func (c *ollama) brokeOff(cause error) error {
 	}
 }
 
-// streamEnd tells a stream that ended from one that broke off. Ollama stops a
-// model that repeats itself, by closing the stream without the done chunk after
-// maxRepeats more chunks equal but for blanks.
+// streamEnd tells a stream that ended from one that broke off. Ollama stops a model that
+// repeats itself: after maxRepeats more chunks that are equal but for blanks, it closes the
+// stream without the done chunk.
 type streamEnd struct {
 	done    bool
 	last    string

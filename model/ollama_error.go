@@ -12,8 +12,8 @@ import (
 	"github.com/ollama/ollama/api"
 )
 
-// explainWithin is explain for a request whose context has a time limit of ours,
-// which it may have run into.
+// explainWithin is explain for a request whose context has a time limit that quarry set and
+// that may have passed.
 func (c *ollama) explainWithin(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() == context.DeadlineExceeded {
 		return &problem{kind: ErrUnreachable, what: fmt.Sprintf("%s does not answer requests", c.endpoint.Host), fix: "restart Ollama", cause: err}
@@ -21,8 +21,8 @@ func (c *ollama) explainWithin(ctx context.Context, err error) error {
 	return c.explain(err)
 }
 
-// explain turns an error of the API client into one that names its kind and
-// what to do next. Errors of a context stay themselves.
+// explain turns an error of the API client into one that names its kind and the remedy. It
+// leaves errors of a context alone.
 func (c *ollama) explain(err error) error {
 	var p *problem
 	var status api.StatusError
@@ -34,13 +34,13 @@ func (c *ollama) explain(err error) error {
 	}
 	switch {
 	case errors.As(err, &p) && errors.As(err, &viaURL):
-		return p // a request that was not let through: its address says nothing
+		return p // the guard blocked the request: its address adds nothing
 	case err == nil, p != nil:
 		return err
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	case errors.As(err, &auth), errors.As(err, &status) && status.StatusCode == http.StatusForbidden:
-		return say(ErrServer, fmt.Sprintf("%s wants a login", c.endpoint.Host), "point quarry at one without, it sends none")
+		return say(ErrServer, fmt.Sprintf("%s requires a login", c.endpoint.Host), "set the address of one without a login, because quarry sends none")
 	case errors.As(err, &status):
 		return c.explainStatus(status, say)
 	case errors.Is(err, errRedirect):
@@ -48,14 +48,16 @@ func (c *ollama) explain(err error) error {
 	case untrusted(c.endpoint, err) != nil:
 		return untrusted(c.endpoint, err)
 	case errors.As(err, &dial) && dial.Op == "dial":
-		// Cause and remedy first: a status line or a message may have room for no more.
+		// Cause and remedy come first, because a status line or a message may have no room for
+		// more.
 		return say(ErrUnreachable, "Ollama does not answer",
 			fmt.Sprintf("start it with `ollama serve` or by opening the Ollama app, quarry asks it at %s (to install it: https://ollama.com/download)", c.endpoint))
 	}
 	if errors.As(err, &viaURL) { // a connection that was made and lost
 		return c.brokeOff(err)
 	}
-	// What is left is an error line in a 200 answer, or an answer that is no JSON.
+	// What remains is an error line in an answer with status 200, or an answer that is not
+	// JSON.
 	text := clean(err.Error())
 	if strings.HasPrefix(text, "<") || strings.Contains(text, "invalid character") {
 		return say(ErrServer, c.notOllama(), "check the address")
@@ -77,14 +79,14 @@ func (c *ollama) explainStatus(status api.StatusError, say func(kind error, what
 	case status.StatusCode == http.StatusNotFound:
 		return say(ErrServer, c.notOllama(), "check the address")
 	case status.StatusCode == http.StatusServiceUnavailable:
-		return say(ErrBusy, "Ollama's queue is full", "try again when the other program that asks it is done")
+		return say(ErrBusy, "Ollama's queue is full", "try again when the other program has its answers")
 	case status.StatusCode == http.StatusBadRequest && strings.Contains(message, "exceeds the context length"):
 		return say(ErrTooLong, fmt.Sprintf("the prompt has more than %d tokens", c.numCtx),
 			"raise the context length in quarry's settings, or lower the context budget ("+c.model+")")
 	case status.StatusCode == http.StatusBadRequest && strings.Contains(message, "does not support tools"):
-		return say(ErrNoTools, fmt.Sprintf("the chat template of %s knows no tools", c.model), "describe them in words")
+		return say(ErrNoTools, fmt.Sprintf("the chat template of %s has no place for tools", c.model), "describe them in words")
 	case strings.Contains(message, "system memory"):
-		return say(ErrServer, fmt.Sprintf("no memory for %s", c.model), "close other programs, or choose a smaller model ("+message+")")
+		return say(ErrServer, fmt.Sprintf("not enough memory for %s", c.model), "close other programs, or choose a smaller model ("+message+")")
 	case strings.Contains(message, "runner process"):
 		return say(ErrServer, "Ollama's runner crashed", fmt.Sprintf("see the output of `ollama serve` (%s, %s)", c.model, message))
 	case message == "":

@@ -12,10 +12,10 @@ import (
 	"github.com/ollama/ollama/api"
 )
 
-// stream posts req and calls each with every chunk of the answer, until the
-// stream ends. It does what api.Client.Generate does, with two differences that
-// matter at every keystroke: that clears 8 MB of buffer for each request, and
-// ends without an error when the connection breaks.
+// stream posts req and calls each with every chunk of the answer, until the stream ends. It
+// does what api.Client.Generate does, with two differences that matter at every keystroke:
+// that method clears 8 MB of buffer for each request, and it ends without an error if the
+// connection breaks.
 func (c *ollama) stream(ctx context.Context, req *api.GenerateRequest, each func(api.GenerateResponse)) error {
 	answer, err := c.post(ctx, "api/generate", req)
 	if err != nil {

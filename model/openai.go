@@ -19,10 +19,10 @@ import (
 	"time"
 )
 
-// openAI is the backend for servers that speak OpenAI's completions interface
-// with a raw prompt: vLLM, the llama.cpp server, or a cluster behind one URL.
-// Only fields of the standard are sent, since some servers refuse others; so
-// there is no repeat penalty, and the server decides about loading and context.
+// openAI is the backend for servers with OpenAI's completions interface and raw prompts: vLLM,
+// the llama.cpp server, or a cluster behind one URL. It sends only fields of the standard,
+// because some servers refuse others. So there is no repeat penalty, and the server decides
+// about loading and context length.
 type openAI struct {
 	http     *http.Client
 	guard    *guard       // its transport
@@ -30,9 +30,9 @@ type openAI struct {
 	endpoint *url.URL     // without the /v1
 	key      string
 	keyFrom  func(ctx context.Context, refused string) (string, error) // asked where key is ""; nil if nobody has one
-	refused  *atomic.Pointer[string]                                   // the key that was refused last
+	refused  *atomic.Pointer[string]                                   // the key that the server refused last
 	model    string
-	search   bool // it is for search: embedding.model names the model, not model
+	search   bool // the model is for search: the setting is embedding.model, not model
 	clock    Clock
 	hears    hears
 }
@@ -47,14 +47,14 @@ func newOpenAI(opt Options, endpoint *url.URL, hc *http.Client) *openAI {
 	return c.of(opt.Model, opt.AllowRemote)
 }
 
-// of is a backend of the same server for a model.
+// of is a backend of the same server for another model.
 func (c openAI) of(model string, remote bool) *openAI {
 	c.model = model
 	c.http, c.guard = guarded(c.shared, model, remote, c.hears)
 	return &c
 }
 
-// These servers stop at once when the connection closes.
+// These servers stop as soon as the connection closes.
 func (c *openAI) interruptible() bool { return true }
 
 func (c *openAI) embedder(model string) backend {
@@ -108,7 +108,7 @@ func (rt *Runtime) Served(ctx context.Context) (names []string, err error) {
 	return names, err
 }
 
-// version says that a server answers; the interface has no version to ask for.
+// version reports that a server answers. The interface has no version to ask for.
 func (c *openAI) version(ctx context.Context) (string, error) {
 	_, err := c.models(ctx)
 	return "", err
@@ -127,12 +127,12 @@ func (c *openAI) inspect(ctx context.Context) (facts, error) {
 	return facts{}, c.lacks(list)
 }
 
-// parametersOf is how many parameters a model has by its name, 0 if that does not say: "1.5B", "350m", or 8 experts of 7
-// billion as "8x7b".
+// parametersOf is how many parameters a model has by its name: "1.5B", "350m", or "8x7b" for 8
+// experts of 7 billion. It is 0 if the name does not say.
 func parametersOf(name string) float64 {
 	name = strings.ToLower(name)
 	if strings.Contains(name, "granite") && strings.Contains(name, "micro") {
-		return 3.4e9 // which IBM calls 3B
+		return 3.4e9 // IBM calls this size 3B
 	}
 	m := inName.FindStringSubmatch(name)
 	if m == nil {
@@ -140,17 +140,18 @@ func parametersOf(name string) float64 {
 	}
 	n := 1.0
 	for _, factor := range m[1:3] {
-		if f, err := strconv.ParseFloat(factor, 64); err == nil { // there may be no experts
+		if f, err := strconv.ParseFloat(factor, 64); err == nil { // the name may have no number of experts
 			n *= f
 		}
 	}
 	return n * map[string]float64{"m": 1e6, "b": 1e9}[m[3]]
 }
 
-// inName is a number of parameters that is a word of its own in a model's name.
+// inName is a number of parameters that is a separate word in a model's name.
 var inName = regexp.MustCompile(`(?:^|[-_:/. ])(?:(\d+)x)?(\d+(?:\.\d+)?)([mb])(?:$|[-_:/. ])`)
 
-// fit are the names of other models for the use of c, as far as a name says for what its model is.
+// fit are the names of other models that could take the place of c's, as far as their names
+// show what they are for.
 func (c *openAI) fit(list []openAIModel) (names []string) {
 	for _, m := range list {
 		if !m.called(c.model) && (Installed{Name: m.ID}).Embeds() == c.search {
@@ -160,17 +161,17 @@ func (c *openAI) fit(list []openAIModel) (names []string) {
 	return names
 }
 
-// otherThan is what to choose in place of a model that cannot complete code: quarry's own recommendations are of no use to
-// whoever asks a server that others run.
+// otherThan is what to choose in place of a model that cannot complete code. quarry's own
+// recommendations do not help a user whose server is run by others.
 func (c *openAI) otherThan(ctx context.Context) string {
-	list, _ := c.models(ctx) // a server that lists none has others all the same
+	list, _ := c.models(ctx) // a server may have models that it does not list
 	if names := c.fit(list); len(names) > 0 {
 		return "one it has that fills in the middle: " + shortList(names)
 	}
 	return "a model that fills in the middle and start the server with it"
 }
 
-// load has nothing to do: these servers hold their models from the start.
+// load does nothing, because these servers have their models in memory from the start.
 func (c *openAI) load(context.Context) error { return nil }
 
 func (c *openAI) loaded(context.Context) (placement, error) { return placement{}, nil }
@@ -250,16 +251,17 @@ func (c *openAI) call(ctx context.Context, method, path string, body, out any) e
 	return c.notOpenAI()
 }
 
-// A server that many share is full at times. It is asked again, up to so often, after as long as it
-// says or ever longer, each time up to half sooner, so that those it has sent away do not come
-// back at once.
+// A server that many share is full at times. A request that it refuses is repeated a few
+// times, after as long as the server says, or after longer and longer pauses. Up to half of a
+// pause is taken off at random, so that the clients which it refused do not come back all at
+// once.
 const (
 	busyTries   = 4
 	busyPause   = 250 * time.Millisecond
 	longestBusy = 10 * time.Second
 )
 
-// send answers a response of status 200; its errors are those of the backend.
+// send answers a response with status 200. Its errors are those of the backend.
 func (c *openAI) send(ctx context.Context, method, path string, body any) (*http.Response, error) {
 	var payload []byte
 	if body != nil {
@@ -277,7 +279,8 @@ func (c *openAI) send(ctx context.Context, method, path string, body any) (*http
 			after = busyPause << n
 			after -= rand.N(after / 2)
 		}
-		// Who has no time to wait learns that the server is there, and full: it does answer.
+		// If there is no time left to wait, the error says that the server is full, and not that
+		// it is away.
 		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= after {
 			return resp, err
 		}
@@ -289,16 +292,16 @@ func (c *openAI) send(ctx context.Context, method, path string, body any) (*http
 	}
 }
 
-// sendOnce is send without patience; after is how long a server that is full wants not to be
-// asked, 0 if it does not say.
+// sendOnce is send without repeating. after is how long a full server asks clients to wait, 0
+// if it does not say.
 func (c *openAI) sendOnce(ctx context.Context, method, path string, body []byte) (resp *http.Response, after time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.endpoint.JoinPath(path).String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, 0, err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	// Nothing that is asked changes anything, so that net/http may ask again on another
-	// connection where the server closes the one it kept in that moment. An empty list is not sent.
+	// No request changes anything on the server. net/http may therefore repeat it on another
+	// connection if the server closes a kept one at that moment. An empty list is not sent.
 	req.Header["Idempotency-Key"] = []string{}
 	key := c.key
 	if key == "" && c.keyFrom != nil {
@@ -328,15 +331,16 @@ func (c *openAI) sendOnce(ctx context.Context, method, path string, body []byte)
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	if err != nil {
-		data = nil // the status says enough
+		data = nil // the status is enough
 	}
 	return nil, retryAfter(resp.Header, c.clock.Now()), c.status(resp.StatusCode, data)
 }
 
-// retryAfter is how long a server wants not to be asked (RFC 9110, 10.2.3), at most a day; 0 if it does not say. A date is
-// measured by the server's own clock where it tells that: the one of this machine may go wrong.
+// retryAfter is how long a server asks clients to wait (RFC 9110, 10.2.3), at most a day; 0 if
+// it does not say. A date is compared with the server's own clock if it sends that, because
+// this machine's clock may be wrong.
 func retryAfter(header http.Header, now time.Time) time.Duration {
-	const most = 24 * time.Hour // what is longer would not fit a duration
+	const most = 24 * time.Hour // a longer time might not fit a duration
 	value := header.Get("Retry-After")
 	if seconds, err := strconv.Atoi(value); err == nil {
 		return time.Duration(min(max(seconds, 0), int(most/time.Second))) * time.Second
@@ -351,7 +355,7 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 	return min(max(until.Sub(now), 0), most)
 }
 
-// unsent says why a request has no answer at all.
+// unsent says why a request got no answer at all.
 func (c *openAI) unsent(ctx context.Context, err error) error {
 	var dial *net.OpError
 	var refused *problem

@@ -42,8 +42,9 @@ func (c *openAI) status(code int, body []byte) error {
 	return c.failed(message)
 }
 
-// lacks says that the server does not have the model, and which of those that it lists, none if that is not known, may take
-// its place. A model that completes code is none for search.
+// lacks is the error if the server does not have the model. It suggests those on its list (if
+// that is known) that could take its place. A model that completes code is no suggestion for
+// search.
 func (c *openAI) lacks(list []openAIModel) error {
 	names := shortList(c.fit(list))
 	fix := "start it with that model, or set model to one it has"
@@ -66,12 +67,12 @@ func (c *openAI) failed(message string) error {
 }
 
 func (c *openAI) notOpenAI() error {
-	return &problem{kind: ErrServer, what: fmt.Sprintf("%s is no OpenAI server", c.endpoint.Host), fix: "check the address"}
+	return &problem{kind: ErrServer, what: fmt.Sprintf("%s is not an OpenAI server", c.endpoint.Host), fix: "check the address"}
 }
 
-// refusesTools answers whether a server says that it takes no tools: llama.cpp without
-// --jinja, vLLM without a parser for the calls of the model, and those that a template
-// without tools makes say so.
+// refusesTools reports whether a server says that it supports no tools: llama.cpp without
+// --jinja, vLLM without a parser for the model's calls, and servers whose chat template has no
+// tools.
 func refusesTools(message string) bool {
 	lower := strings.ToLower(message)
 	return strings.Contains(lower, "tool") &&

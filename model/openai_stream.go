@@ -46,8 +46,8 @@ type openAICallPart struct {
 	} `json:"function"`
 }
 
-// stream posts body and calls each with every chunk of the answer. Tool calls
-// come as one chunk before the end.
+// stream posts body and calls each with every chunk of the answer. Tool calls come as one
+// chunk before the end.
 func (c *openAI) stream(ctx context.Context, path string, body any, each func(chunk)) error {
 	a := openAIAnswer{each: each, begin: time.Now(), last: chunk{done: true}}
 	// Some servers leave out [DONE].
@@ -73,8 +73,8 @@ func (c *openAI) stream(ctx context.Context, path string, body any, each func(ch
 	return err
 }
 
-// events posts body and calls see with the data of each event of the answer, until
-// that is over. The connection may also end where mayEnd allows it.
+// events posts body and calls see with the data of each event of the answer, until see says
+// that the answer is over. The connection may also end where mayEnd allows it.
 func (c *openAI) events(ctx context.Context, path string, body any, mayEnd func() bool, see func(data string) (over bool, err error)) error {
 	resp, err := c.send(ctx, http.MethodPost, path, body)
 	if err != nil {
@@ -109,7 +109,7 @@ func (c *openAI) events(ctx context.Context, path string, body any, mayEnd func(
 	}
 }
 
-// openAIAnswer puts the events of a stream together.
+// openAIAnswer assembles an answer from the events of a stream.
 type openAIAnswer struct {
 	each         func(chunk)
 	begin, first time.Time

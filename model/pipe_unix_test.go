@@ -22,7 +22,7 @@ func TestImportRefusesPipes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{pipe, "/dev/zero", t.TempDir()} {
-		if _, err := l.Import(t.Context(), path, "m", "", func(string, int64, int64) {}, taken); err == nil || !strings.Contains(err.Error(), "is no regular file; give the path of a GGUF file") {
+		if _, err := l.Import(t.Context(), path, "m", "", func(string, int64, int64) {}, taken); err == nil || !strings.Contains(err.Error(), "is not a regular file; give the path of a GGUF file") {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

@@ -11,17 +11,17 @@ type Preset struct {
 	MaxTokens int
 }
 
-// FIMPreset is what a small model completes code best with: little randomness,
-// and just enough penalty to keep it from repeating a line for ever.
+// FIMPreset is what a small model completes code with best: little randomness, and just enough
+// penalty to keep it from repeating a line for ever.
 var FIMPreset = Preset{Temperature: 0.2, TopP: 0.9, RepeatPenalty: 1.05, MaxTokens: 128}
 
-// ChatPreset is what conversations are answered with; their Temperature replaces
-// its own. There is no repeat penalty: an answer about code repeats names and
+// ChatPreset is what conversations are answered with; the Temperature of a conversation
+// replaces its own. There is no repeat penalty, because an answer about code repeats names and
 // paths.
 var ChatPreset = Preset{Temperature: 0.2, TopP: 0.9, RepeatPenalty: 1, MaxTokens: 512}
 
-// alternative is the preset for the n-th alternative answer, n > 0: warmer with
-// every one, since at the preset's own temperature they would be the same.
+// alternative is the preset for the n-th alternative answer, n > 0. Each is warmer than the
+// one before, because at the preset's own temperature all would be the same.
 func (p Preset) alternative(n int) Preset {
 	p.Temperature = min(p.Temperature+0.2*float64(n), max(p.Temperature, 0.9))
 	return p
@@ -34,12 +34,12 @@ const maxStops = 4
 // stopsHere ends an answer at the stop strings that the request had no room for.
 type stopsHere struct {
 	strings []string
-	// held was not given out, because one of them may begin with it.
+	// held is text that has not been given out, because a stop string may begin with it.
 	held string
 }
 
-// feed answers what of the text so far can be given out, and whether the stop string that
-// begins first ends it there.
+// feed answers how much of the text so far can be given out, and whether the first stop string
+// ends the answer there.
 func (s *stopsHere) feed(text string) (out string, stopped bool) {
 	text = s.held + text
 	cut, keep := s.first(text), len(text)
@@ -58,7 +58,7 @@ func (s *stopsHere) feed(text string) (out string, stopped bool) {
 	return text[:keep], false
 }
 
-// first is where the first stop string begins, the end of the text if there is none.
+// first is where the first stop string begins, or the end of the text if there is none.
 func (s *stopsHere) first(text string) int {
 	cut := len(text)
 	for _, stop := range s.strings {
@@ -69,7 +69,7 @@ func (s *stopsHere) first(text string) int {
 	return cut
 }
 
-// rest is what was held back to the answer's end, before a stop string in it.
+// rest is what was held back until the answer ended, up to a stop string in it.
 func (s *stopsHere) rest() string {
 	held := s.held[:s.first(s.held)]
 	s.held = ""

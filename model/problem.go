@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// What can be wrong with a runtime. An error of this package wraps one of these
-// and its text says what to do; errors.Is tells them apart.
+// These are the kinds of problem that a runtime can have. An error of this package wraps one
+// of them, and its text says what to do. errors.Is tells them apart.
 var (
 	ErrUnreachable  = errors.New("the model server does not answer")
 	ErrModelMissing = errors.New("the model is not installed")
@@ -23,13 +23,13 @@ var (
 	ErrNoTools      = errors.New("the model's chat template knows no tools")
 	ErrServer       = errors.New("the model server failed")
 
-	// ErrSuperseded ends a completion whose place a newer one took. It is a
-	// context.Canceled too, so that a caller need not know this package.
+	// ErrSuperseded ends a completion that a newer one has replaced. It is a context.Canceled
+	// too, so that a caller need not know this package.
 	ErrSuperseded = fmt.Errorf("a newer completion took its place: %w", context.Canceled)
 )
 
-// problem is one of the errors above in words for the user: what is so, and
-// what to do about it.
+// problem is one of the errors above in words for the user: what is wrong, and what to do
+// about it.
 type problem struct {
 	kind  error
 	what  string
@@ -37,7 +37,8 @@ type problem struct {
 	cause error  // may be nil
 }
 
-// WhatAndFix is an error of this package in two parts, the second of which says what to do; "" where it does not.
+// WhatAndFix splits an error of this package into what is wrong and what to do; fix is "" if
+// the error does not say that.
 func WhatAndFix(err error) (what, fix string) {
 	var p *problem
 	if errors.As(err, &p) {
@@ -60,19 +61,19 @@ func (p *problem) Unwrap() []error {
 	return []error{p.kind, p.cause}
 }
 
-// PromptTooLong tells a caller that does not know this package that a shorter
-// prompt would do.
+// PromptTooLong tells a caller that does not know this package that a shorter prompt would
+// work.
 func (p *problem) PromptTooLong() bool { return p.kind == ErrTooLong }
 
-// clean makes a server's message part of a sentence: one short line, no full stop.
+// clean makes a server's message fit into a sentence: one short line without a full stop.
 func clean(message string) string {
 	return strings.TrimRight(short(strings.Join(strings.Fields(message), " ")), ".")
 }
 
-// mostSaid is how many characters are shown of what a server says about itself, in one word or one sentence.
+// mostSaid is how many characters are shown of one word or sentence from a server.
 const mostSaid = 200
 
-// short is the beginning of what a server says, which may be as long as its answer.
+// short is the beginning of a server's text, which may be as long as its answer.
 func short(text string) string {
 	n := 0
 	for i := range text {
@@ -85,7 +86,7 @@ func short(text string) string {
 	return text
 }
 
-// shortList are names that a server has, as many as can be looked at.
+// shortList names models of a server, not more than a user can read.
 func shortList(names []string) string {
 	const most = 20
 	var list []string

@@ -31,8 +31,8 @@ func NewReranker(opt RerankerOptions) (*Reranker, error) {
 // Name is the model's.
 func (r *Reranker) Name() string { return r.server.model }
 
-// Judge calls each with the index of a text and its relevance, which is higher for a
-// better answer and on the model's own scale.
+// Judge calls each with the index of a text and its relevance. A higher relevance means a
+// better answer, on the model's own scale.
 func (r *Reranker) Judge(ctx context.Context, query string, texts []string, each func(i int, score float64)) error {
 	var answer struct {
 		origin
@@ -51,7 +51,7 @@ func (r *Reranker) Judge(ctx context.Context, query string, texts []string, each
 	judged := make([]bool, len(texts))
 	for _, a := range answer.Results {
 		if a.Index == nil || a.Score == nil || *a.Index < 0 || *a.Index >= len(texts) || judged[*a.Index] {
-			return r.server.failed("its answer is no list of one relevance_score for each document")
+			return r.server.failed("its answer is not a list with one relevance_score for each document")
 		}
 		judged[*a.Index] = true
 	}
@@ -64,7 +64,7 @@ func (r *Reranker) Judge(ctx context.Context, query string, texts []string, each
 	return nil
 }
 
-// Idle answers whether the model is there and nobody waits for it.
+// Idle reports whether the model is there and no request waits for it.
 func (rt *Runtime) Idle() bool {
 	if rt.Ready() != nil || len(rt.talking) > 0 {
 		return false

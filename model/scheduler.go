@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// scheduler decides who may use the model: one request at a time, since a second one
-// would wait inside Ollama, where its slot cannot be taken back, and would pay
-// for every prompt before it. Among completions the newest wins: it takes the
-// place of those that wait and ends the one that runs. Completions with the
-// same prompt are alternatives of one answer and queue in order.
+// scheduler decides which request may use the model. Only one may at a time: a second one
+// would wait inside Ollama, where its slot cannot be taken back, and would pay for every
+// prompt before it. Among completions the newest wins. It replaces those that wait and ends
+// the one that runs. Completions with the same prompt are alternatives of one answer and queue
+// in order.
 type scheduler struct {
 	mu      sync.Mutex // guards all below
 	current *slot
@@ -25,12 +25,12 @@ type slot struct {
 	isLost  bool          // guarded by scheduler.mu
 }
 
-// enter waits for the model. It fails with ErrSuperseded or the context's
-// error; a slot that was granted must leave.
+// enter waits for the model. It fails with ErrSuperseded or with the context's error. A slot
+// that was granted must leave.
 func (s *scheduler) enter(ctx context.Context, prompt string) (*slot, error) {
 	t := &slot{prompt: prompt, granted: make(chan struct{}), lost: make(chan struct{})}
 	s.mu.Lock()
-	// Who was cancelled before coming here is no newer than who runs: its
+	// A request that was cancelled before it came here is no newer than the one that runs: its
 	// goroutine was merely late.
 	if err := ctx.Err(); err != nil {
 		s.mu.Unlock()
@@ -62,7 +62,7 @@ func (s *scheduler) enter(ctx context.Context, prompt string) (*slot, error) {
 	return nil, err
 }
 
-// leave gives the model, or the place in the queue, to the next.
+// leave gives the model to the next request, or gives up a place in the queue.
 func (s *scheduler) leave(t *slot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

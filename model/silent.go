@@ -7,14 +7,17 @@ import (
 	"net/http/httptrace"
 )
 
-// A server with OpenAI's interface has its model in memory from the start, so that the first token of a tiny prompt comes
-// soon. One whose list of models answers and whose model does not (a runner that hangs, a gateway whose machines are away)
-// looks well until then; without a bound an editor would wait for it as long as a load may take, and not notice when it is back.
+// A server with OpenAI's interface has its model in memory from the start, so the first token
+// of a tiny prompt comes soon. If only its list of models answers and its model does not
+// (because a runner hangs, or the machines behind a gateway are away), the server looks well
+// until then. Without a limit an editor would wait as long as a load may take, and would not
+// notice when the server is back.
 
 // errSilent is the cause of the problem that a server sent nothing for too long.
 var errSilent = errors.New("the server sent nothing for too long")
 
-// first completes a request that shows how the model is, with the patience that a server's kind wants.
+// first completes a request that shows whether the model works, with the patience that suits
+// the kind of server.
 func (rt *Runtime) first(ctx context.Context, r request, each func(chunk)) error {
 	ctx = rt.own(ctx)
 	if _, ok := rt.backend.(unloader); ok {
@@ -28,8 +31,8 @@ func (rt *Runtime) first(ctx context.Context, r request, each func(chunk)) error
 	})
 }
 
-// unlessSilent does what asks the server, and ends it once nothing was heard for canaryPatience: no chunk and no response,
-// be it that the server is full.
+// unlessSilent calls ask, and ends it if nothing was heard for canaryPatience: neither a chunk
+// nor a response, not even that the server is full.
 func (rt *Runtime) unlessSilent(ctx context.Context, ask func(ctx context.Context, heard func()) error) error {
 	attempt, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -57,7 +60,7 @@ func (rt *Runtime) unlessSilent(ctx context.Context, ask func(ctx context.Contex
 	return err
 }
 
-// isSilent is what to say of a server that accepts requests and answers none.
+// isSilent is the problem of a server that accepts requests and answers none.
 func (rt *Runtime) isSilent(cause error) error {
 	p := &problem{kind: ErrUnreachable, what: fmt.Sprintf("%s does not answer requests", rt.endpoint.Host), fix: "restart it", cause: cause}
 	switch {
@@ -69,7 +72,8 @@ func (rt *Runtime) isSilent(cause error) error {
 	return p
 }
 
-// inWords is an error for users: those of a context say what has happened to the server, or to who asked it.
+// inWords makes an error fit for users. An error of a context says what happened to the
+// server, or to the program that asked it.
 func (rt *Runtime) inWords(err error) error {
 	var p *problem
 	switch {
@@ -78,7 +82,7 @@ func (rt *Runtime) inWords(err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return rt.isSilent(err)
 	case errors.Is(err, context.Canceled):
-		return &problem{kind: ErrUnreachable, what: fmt.Sprintf("ended before %s had answered", rt.endpoint.Host), fix: "run it again, and wait for the answer", cause: err}
+		return &problem{kind: ErrUnreachable, what: fmt.Sprintf("stopped before %s answered", rt.endpoint.Host), fix: "run it again, and wait for the answer", cause: err}
 	}
 	return err
 }

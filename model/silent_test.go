@@ -117,7 +117,7 @@ func TestCheckOfASilentServer(t *testing.T) {
 	}{
 		"silent":    {func(clock *manualClock, _, _ func()) { clock.advance(silence) }, "HOST does not answer requests", "restart it ("},
 		"no time":   {func(_ *manualClock, tooLate, _ func()) { tooLate() }, "HOST does not answer requests", "restart it"},
-		"cancelled": {func(_ *manualClock, _, cancel func()) { cancel() }, "ended before HOST had answered", "run it again"},
+		"cancelled": {func(_ *manualClock, _, cancel func()) { cancel() }, "stopped before HOST answered", "run it again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := mute(t)

@@ -6,34 +6,31 @@ import (
 	"time"
 )
 
-// Ollama (seen in 0.17.4) can get stuck for good when a client closes the
-// connection while two tokens are under way: its handler is gone, and the one
-// that reads from the model waits for ever to hand the second token over, with
-// the model's only place taken. Everyone's requests then wait, until the model
-// is unloaded. It takes a moment of bad scheduling: on a machine under full load
-// it happened after 15 to 40 cancelled requests of a model that writes a token
-// in 2 ms, and after 1,100 of one that needs 20 ms. People cancel thousands of
-// completions a day, so whoever cancels must also repair.
+// Ollama (seen in 0.17.4) can get stuck for good when a client closes the connection while two
+// tokens are under way. The request's handler is gone, and the goroutine that reads from the
+// model waits for ever to hand over the second token; it keeps the model's only slot. All
+// other requests then wait until the model is unloaded. This happens at a moment of bad
+// scheduling: on a machine under full load it took 15 to 40 cancelled requests with a model
+// that writes a token in 2 ms, and 1,100 with one that needs 20 ms. Users cancel thousands of
+// completions a day, so quarry, which cancels them, must also repair the server.
 
-// unloader is a backend whose model comes into memory for a request and can be
-// dropped from it.
+// unloader is a backend that loads the model for a request and can unload it.
 type unloader interface {
 	unload(ctx context.Context) error
 }
 
-// canaryPatience is that for the first request to a server, which may be stuck
-// since before quarry was there, but is more likely busy for someone else.
+// canaryPatience is the patience with the first request to a server. That server may have been
+// stuck since before quarry started, but more likely it is busy for another client.
 const canaryPatience = 30 * time.Second
 
-// patience is how long a request may wait for its first token before the server
-// counts as stuck, if it may be: a margin in which 200 tokens would come, for what
-// else the machine does, and twice what reading the newBytes that are new in its
-// prompt takes. Loading a model anew for nothing costs most where tokens are
-// slow, and there a server hardly gets stuck. token is the time between two
-// tokens, readByte that for a new byte of a prompt, each 0 if not known. Reading is
-// measured, since a busy processor may read far slower than it writes: one that
-// needed 70 s for 900 tokens had its model loaded anew, for nothing, three times in
-// 20 completions.
+// patience is how long a request may wait for its first token before the server counts as
+// stuck, if it may be stuck. It is twice the time that reading newBytes, the new part of the
+// prompt, takes, and a margin in which 200 tokens would come, because the machine does other
+// work too. Reloading a model for nothing costs most where tokens are slow, and there a server
+// rarely gets stuck. token is the time between two tokens, readByte the time for a new byte of
+// a prompt; each is 0 if it is not known. Reading is measured, because a busy processor may
+// read far slower than it writes: one that needed 70 s for 900 tokens had its model reloaded
+// for nothing three times in 20 completions.
 func patience(newBytes int, token, readByte time.Duration) time.Duration {
 	margin, perByte := 5*time.Second, time.Second/150 // 50 tokens a second, of three bytes each
 	if token > 0 {
@@ -44,36 +41,37 @@ func patience(newBytes int, token, readByte time.Duration) time.Duration {
 	return margin + 2*perByte*time.Duration(newBytes)
 }
 
-// cold is the patience with a request to a model that has nothing in its cache.
+// cold is the patience with a request when nothing of it is in the model's cache.
 func (rt *Runtime) cold(r request) time.Duration {
 	return patience(len(r.prompt), rt.metrics.tokenTime(), rt.metrics.readTime())
 }
 
-// What a stuck server shows is what one shows that answers somebody else: no token,
-// and a model whose time to leave memory stands still, since Ollama sets that when
-// nobody asks the model any more. The two differ once quarry has taken its own request
-// back. Then nobody asks a stuck model, since the request that got it stuck counts as
-// ended, and its time is set anew; under another program's request it goes on standing
-// still. Nothing is dropped from memory that another may be using: one that waits
-// behind a stuck request cannot be told from one that is answered.
+// A stuck server looks like one that answers somebody else. Neither sends a token, and the
+// time at which the model will be unloaded stands still, because Ollama sets it when the last
+// request ends. The two differ once quarry has cancelled its own request. If the server is
+// stuck, no request is left, since the one that got it stuck counts as ended, and the time is
+// set anew. If another program's request runs, the time still stands still. quarry unloads no
+// model that another program may be using. It cannot tell a request that waits behind a stuck
+// one from a request that is being answered.
 
-// suspicion is why a request was taken back: it got no token from a server that may be
-// stuck, with the model in memory as was seen.
+// suspicion is the reason why quarry cancelled a request: no token came, and the server may be
+// stuck. seen is how the model was in memory then.
 type suspicion struct{ seen placement }
 
 func (*suspicion) Error() string { return "the server may be stuck" }
 
-// patiently completes r. If a request was cut off since the server last gave a token,
-// and this one gets none within limit, twice, from a model that nobody else asks, it
-// has the model loaded anew and asks once more. Twice, because another's request may
-// end just when this one is taken back. Where another does ask it, it fails with
-// errTaken, as it then does for as long as it had waited.
+// patiently completes r. If an earlier request was cut off and the server has sent no token
+// since, r may wait for limit. If r gets no token in that time, twice, and no other program
+// asks the model, patiently reloads the model and asks once more. It tries twice because
+// another program's request may end just when r is cancelled. If another program does ask the
+// model, patiently fails with errTaken, and goes on failing with it for as long as r had
+// waited.
 func (rt *Runtime) patiently(ctx context.Context, r request, limit time.Duration, each func(chunk)) error {
 	longer, err := rt.taken()
 	if err != nil {
 		return err
 	}
-	limit = max(limit, min(limit<<longer, longestLine)) // who waits in line gets a turn in the end
+	limit = max(limit, min(limit<<longer, longestLine)) // so that a request that waits gets its turn in the end
 	for alone := 0; ; {
 		var s *suspicion
 		if err := rt.watched(ctx, r, limit, each); !errors.As(err, &s) {
@@ -85,7 +83,7 @@ func (rt *Runtime) patiently(ctx context.Context, r request, limit time.Duration
 			return err
 		case !free:
 			return rt.take(now, limit)
-		case !rt.isOurs(now): // it is loaded again, and that is waited for
+		case !rt.isOurs(now): // it was loaded anew: wait for that
 			limit, alone = max(limit, rt.cold(r)), 0
 			continue
 		}
@@ -93,7 +91,7 @@ func (rt *Runtime) patiently(ctx context.Context, r request, limit time.Duration
 			break
 		}
 	}
-	rt.log.Warn("Ollama is stuck after a cancelled request; loading the model anew")
+	rt.log.Warn("Ollama is stuck after a cancelled request; reloading the model")
 	rt.metrics.unstuck()
 	if err := rt.unstick(ctx); err != nil {
 		return err
@@ -106,8 +104,8 @@ func (rt *Runtime) patiently(ctx context.Context, r request, limit time.Duration
 	return err
 }
 
-// watched completes r, and fails with a suspicion if the server may be stuck when
-// limit is over and no token has come.
+// watched completes r. It fails with a suspicion if no token came within limit and the server
+// may be stuck.
 func (rt *Runtime) watched(ctx context.Context, r request, limit time.Duration, each func(chunk)) error {
 	if _, ok := rt.backend.(unloader); !ok {
 		return rt.complete(ctx, r, each)
@@ -151,21 +149,21 @@ func (rt *Runtime) watched(ctx context.Context, r request, limit time.Duration, 
 	return err
 }
 
-// errTaken is the cause of the problem that the model answers another program.
+// errTaken is the cause of the problem that the model is answering another program.
 var errTaken = errors.New("another program's request has the model")
 
 const (
-	// A server needs a moment to see that a request was taken back.
+	// settling is how long a server needs to notice that a request was cancelled.
 	settling   = 200 * time.Millisecond
 	mostSettle = 5 // times
-	// lineLook is how often a model that answers another is looked at, longestLine the
-	// longest that quarry waits for its turn in one go.
+	// lineLook is how often quarry looks at a model that answers another program. longestLine
+	// is the longest that quarry waits for its turn at once.
 	lineLook    = time.Second
 	longestLine = 2 * time.Minute
 )
 
-// leftAlone answers how the model is in memory after a request to it was taken back, and
-// whether nobody else asks it.
+// leftAlone answers how the model is in memory after a request to it was cancelled, and
+// whether no other program asks it.
 func (rt *Runtime) leftAlone(ctx context.Context, before placement) (now placement, free bool, err error) {
 	for n := 0; ; n++ {
 		if now, free, err = rt.released(before); err != nil || free || n == mostSettle {
@@ -179,8 +177,9 @@ func (rt *Runtime) leftAlone(ctx context.Context, before placement) (now placeme
 	}
 }
 
-// released is whether requests to the model have all ended since it was as before: its time
-// to leave memory is another, and does not move with the clock, as it does before any ended.
+// released is whether all requests to the model have ended since it was as in before. If they
+// have, the time at which it will be unloaded has changed, and does not move with the clock,
+// as it does before the first request has ended.
 func (rt *Runtime) released(before placement) (now placement, free bool, err error) {
 	if now, err = rt.loaded(rt.ctx); err != nil || !rt.isOurs(now) {
 		return now, err == nil, err
@@ -188,9 +187,10 @@ func (rt *Runtime) released(before placement) (now placement, free bool, err err
 	return now, !now.expires.Equal(before.expires) && !rt.isFresh(now), nil
 }
 
-// take notes that another program's request has the model, which the status says. Until
-// that has ended, or quarry has stayed away for as long as it had waited, nothing is asked: a
-// request of another quarry, which suspects the same, then finds the model alone.
+// take notes that the model answers another program, and has the status say so. quarry then
+// asks nothing until that request has ended, or until as much time has passed as it had
+// waited. Another quarry that suspects the same thing then finds that nobody else asks the
+// model.
 func (rt *Runtime) take(seen placement, waited time.Duration) error {
 	h := &rt.health
 	h.mu.Lock()
@@ -205,14 +205,15 @@ func (rt *Runtime) take(seen placement, waited time.Duration) error {
 	rt.log.Info("the model is busy for another program", "waited", waited)
 	rt.change(func(st State) State { return st })
 	rt.spawn(func() {
-		// Whoever waits in line is heard of by the answer; of who does not, this is.
+		// A request that waits for its turn learns from its answer that the model is free. This
+		// loop finds out when no request waits.
 		for away, ended, isOver := lineLook, false, false; !ended; away += lineLook {
 			select {
 			case <-rt.opt.Clock.After(lineLook):
 			case <-rt.ctx.Done():
 				return
 			}
-			_, ended, _ = rt.released(seen) // what is wrong with the server is found elsewhere
+			_, ended, _ = rt.released(seen) // the watcher finds out what is wrong with the server
 			h.mu.Lock()
 			isOld := h.taken == nil || h.line != line
 			if !isOver && (ended || isOld || away >= waited) {
@@ -234,8 +235,8 @@ func (rt *Runtime) take(seen placement, waited time.Duration) error {
 	return err
 }
 
-// taken fails while quarry leaves the model to another program; else longer is how often it
-// did since the last token.
+// taken fails while quarry leaves the model to another program. Otherwise longer is how often
+// it has done so since the last token.
 func (rt *Runtime) taken() (longer int, err error) {
 	h := &rt.health
 	h.mu.Lock()
@@ -246,8 +247,8 @@ func (rt *Runtime) taken() (longer int, err error) {
 	return min(h.line, 10), nil
 }
 
-// giveBack says that no other program has the model any more; answered, that it gave quarry a
-// token since.
+// giveBack notes that no other program uses the model any more. answered says that quarry has
+// had a token since.
 func (rt *Runtime) giveBack(answered bool) {
 	h := &rt.health
 	h.mu.Lock()
@@ -261,7 +262,7 @@ func (rt *Runtime) giveBack(answered bool) {
 	}
 }
 
-// inLine is patiently for who waits until another program has its answer.
+// inLine is patiently for a caller that waits until the other program has its answer.
 func (rt *Runtime) inLine(ctx context.Context, r request, limit time.Duration, each func(chunk)) error {
 	for {
 		err := rt.patiently(ctx, r, limit, each)
@@ -282,15 +283,15 @@ func (rt *Runtime) inLine(ctx context.Context, r request, limit time.Duration, e
 	}
 }
 
-// silent waits until no token has come for limit from a model that was there all
-// the time, and answers how it was, or false when one of the channels is closed. A request waits
-// as long for a model that another program had unloaded, and unloading that once
-// more would only double the wait. A model that has ended no request yet may be on
-// its way into memory or stuck with its first: the watcher has it loaded, which a
-// model in memory answers at once, and from then on it has cold, the time that
-// the whole prompt takes.
+// silent waits until the model has sent no token for limit, although it was in memory all that
+// time, and answers how it was in memory. The bool is false if one of the channels is closed
+// first. A request waits as long again if another program had unloaded the model, because
+// unloading it once more would only double the wait. A model that has ended no request yet may
+// still be loading, or may be stuck with its first request. In that case the watcher asks for
+// it to be loaded, which a model in memory answers at once, and the request has cold from then
+// on, the time that the whole prompt takes.
 func (rt *Runtime) silent(alive, over <-chan struct{}, limit, cold time.Duration) (placement, bool) {
-	fresh := false // has ended no request, as far as was seen
+	fresh := false // as far as was seen, it has ended no request
 	for {
 		isLoaded := false
 		if fresh {
@@ -311,7 +312,7 @@ func (rt *Runtime) silent(alive, over <-chan struct{}, limit, cold time.Duration
 			case <-rt.opt.Clock.After(limit / 2):
 			}
 			if seen[i], err = rt.loaded(rt.ctx); err != nil {
-				break // whatever is wrong, the request itself will tell
+				break // the request itself will fail with what is wrong
 			}
 		}
 		if err != nil {
@@ -329,8 +330,8 @@ func (rt *Runtime) silent(alive, over <-chan struct{}, limit, cold time.Duration
 	}
 }
 
-// afterLoading waits until the watcher knows more than that the model is being loaded;
-// waits is false if one of the channels is closed before.
+// afterLoading waits until the watcher knows more than that the model is loading. waits is
+// false if one of the channels is closed first.
 func (rt *Runtime) afterLoading(alive, over <-chan struct{}) (st State, waits bool) {
 	for {
 		rt.health.mu.Lock()
@@ -349,21 +350,21 @@ func (rt *Runtime) afterLoading(alive, over <-chan struct{}) (st State, waits bo
 	}
 }
 
-// isFresh is whether the model that was seen has ended no request since it was loaded:
-// until then Ollama counts from the time of asking when it will drop it.
+// isFresh is whether the model has ended no request since it was loaded. Until it has, Ollama
+// counts the time until it unloads the model from whenever it is asked.
 func (rt *Runtime) isFresh(seen placement) bool {
 	again, err := rt.loaded(rt.ctx)
 	return err == nil && rt.isOurs(again) && !again.expires.Equal(seen.expires)
 }
 
-// isOurs: the model is in memory as quarry asks for it, not for another program
-// that gives it another context length.
+// isOurs is whether the model is in memory with quarry's context length, and not with that of
+// another program.
 func (rt *Runtime) isOurs(p placement) bool {
 	return !p.expires.IsZero() && (p.numCtx == 0 || p.numCtx == contextFor(rt.opt.NumCtx, int(rt.trained.Load())))
 }
 
-// reloading says that the model is being loaded while a request waits for it;
-// the watcher finds out when it is there.
+// reloading publishes that the model is loading while a request waits for it. The watcher
+// finds out when it is loaded.
 func (rt *Runtime) reloading() {
 	st := rt.State()
 	if st.Phase != Ready {
@@ -371,15 +372,15 @@ func (rt *Runtime) reloading() {
 	}
 	rt.metrics.forgetPrompt()
 	st.Phase, st.Err = Loading, &problem{
-		kind: ErrLoading, what: "wait, Ollama loads " + rt.opt.Model + " again, which it had dropped",
-		fix: "if another program makes it do that, give both the same context length, or `ollama serve` a higher OLLAMA_MAX_LOADED_MODELS",
+		kind: ErrLoading, what: "wait, Ollama is reloading " + rt.opt.Model + ", which was unloaded",
+		fix: "if another program unloads it, give both the same context length, or raise OLLAMA_MAX_LOADED_MODELS of `ollama serve`",
 	}
 	rt.set(st)
 	signal(rt.health.doubt)
 }
 
-// wake is called before a request is sent. After a pause in which the server
-// dropped the model from memory nothing is in its cache, and nothing stuck.
+// wake is called before a request is sent. If the server has unloaded the model since the last
+// request, its cache is empty and nothing is stuck.
 func (rt *Runtime) wake() {
 	now := rt.opt.Clock.Now().UnixNano()
 	before := rt.lastAsked.Swap(now)
@@ -389,8 +390,8 @@ func (rt *Runtime) wake() {
 	}
 }
 
-// unstick drops the model and loads it again. The load is everybody's, so it
-// goes on when ctx ends.
+// unstick unloads the model and loads it again. All requests need that load, so it goes on
+// when ctx ends.
 func (rt *Runtime) unstick(ctx context.Context) error {
 	done := make(chan error, 1)
 	if !rt.spawn(func() {

@@ -324,7 +324,7 @@ func TestAModelThatIsLoadedAgainIsNotTakenForStuck(t *testing.T) {
 	losePatience(t, clock, 5*time.Second)
 	st := seen.wait(t, reports, model.Loading)
 	clock.advance(time.Minute) // a load takes as long as it takes
-	if !errors.Is(st.Err, model.ErrLoading) || !strings.Contains(st.Err.Error(), "again") || !strings.Contains(st.Err.Error(), "OLLAMA_MAX_LOADED_MODELS") {
+	if !errors.Is(st.Err, model.ErrLoading) || !strings.Contains(st.Err.Error(), "reloading") || !strings.Contains(st.Err.Error(), "OLLAMA_MAX_LOADED_MODELS") {
 		t.Errorf("the user reads %q", st.Err)
 	}
 	if _, _, err := collect(soon(t), o, fim("meanwhile", ""), 5); !errors.Is(err, model.ErrLoading) {

@@ -7,11 +7,10 @@ import (
 	"github.com/ollama/ollama/api"
 )
 
-// mendTools writes the definitions of tools in a rendered prompt as JSON. Ollama
-// since 0.14 fills them into chat templates as Go prints structures, whether a
-// template asks for a tool or for its function (ollama/ollama#14601), and a model
-// that was trained on JSON cannot tell what to call and how. A prompt without
-// such text stays as it is.
+// mendTools writes the tool definitions in a rendered prompt as JSON. Ollama since 0.14 fills
+// them into chat templates in Go's own format (ollama/ollama#14601), whether the template asks
+// for a tool or for its function. A model that was trained on JSON cannot read that. A prompt
+// without such text stays as it is.
 func mendTools(prompt string, tools api.Tools) string {
 	for _, t := range tools {
 		head := "{" + t.Function.Name + " " + t.Function.Description + " {"
@@ -36,8 +35,8 @@ func mendTools(prompt string, tools api.Tools) string {
 	return prompt
 }
 
-// closing is where the depth-th bracket that is open at the beginning of s is
-// closed again, s's length if nowhere. Brackets in strings are not counted.
+// closing is where the depth-th bracket that is open at the beginning of s is closed, or s's
+// length if nowhere. Brackets in strings do not count.
 func closing(s string, depth int) int {
 	quoted := false
 	for i := 0; i < len(s); i++ {

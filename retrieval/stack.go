@@ -6,38 +6,38 @@ import (
 	"strings"
 )
 
-// A stack is pasted whole, and a search looks at the first words of its query. What a stack
-// says first is the message and the innermost frames in most languages, and nothing of use
-// in Python, whose stacks begin with the outermost frame and end with the message; and the
-// cause of an exception in Java comes behind the frames of what it caused. Such stacks are
-// read in the order of what tells most.
+// Users paste a whole stack trace, but a search looks at the first words of its query. In most
+// languages a stack trace begins with the message and the innermost frames. In Python it
+// begins with the outermost frame and ends with the message, and in Java the cause of an
+// exception comes after the frames of the exception that it caused. Such traces are read in
+// the order of what tells most.
 
 const (
-	// maxStack is how much of a stack is looked at: half of it is the beginning, half the end.
+	// maxStack is how much of a stack trace is looked at: half of it at the beginning, half at
+	// the end.
 	maxStack = 32 << 10
-	// maxBefore is how much of what stands before a stack is read in its order: filters, and
-	// the line of a log.
+	// maxBefore is how much of the text before a stack trace is read in its own order: filters,
+	// and the line of a log.
 	maxBefore = 1 << 10
-	// maxAfter is how much of what stands behind the innermost frame of a Python stack comes
-	// before the frames: a message may have a dump of values in it.
+	// maxAfter is how much of the text after the innermost frame of a Python stack trace comes
+	// before the frames. A message may contain a dump of values.
 	maxAfter = 2 << 10
-	// maxCauses is how many exceptions of a chain are read, the last ones, and maxCause how
-	// much of each.
+	// maxCauses is how many exceptions of a chain are read, counted from the end, and maxCause
+	// how much of each.
 	maxCauses, maxCause = 3, 700
 )
 
-// pythonFrame is a frame of a Python stack.
+// pythonFrame is a frame of a Python stack trace.
 var pythonFrame = regexp.MustCompile(`File "([^"\n]+)", line (\d{1,7})(?:, in [^\s]+)?`)
 
-// pythonPlace is a frame of one in the text of a query.
+// pythonPlace is such a frame in the text of a query.
 var pythonPlace = regexp.MustCompile(`File [^,]+, line \d{1,7}`)
 
-// causedBy begins a line that says what an exception was caused by.
+// causedBy begins a line that names the cause of an exception.
 var causedBy = regexp.MustCompile(`(?m)^[ |\t\w-]*(?:Caused by: |\[cause\]: |---> )`)
 
-// readStack brings what a pasted stack tells to the front and within size bytes, each of which
-// says where; ok is false if the text has no stack that begins with what tells least. cut: the
-// text was more than that.
+// readStack puts what a pasted stack trace tells at the front, and shortens the text to size
+// bytes. ok is false if the text has no stack trace that needs this. cut: the text was longer.
 func readStack(raw string, size int) (text string, cut, ok bool) {
 	if strings.Contains(raw, `File "`) {
 		if text, cut, ok = readPython(raw, size); ok {
@@ -50,7 +50,7 @@ func readStack(raw string, size int) (text string, cut, ok bool) {
 	return "", false, false
 }
 
-// middleOut leaves the middle of a very long text out.
+// middleOut leaves out the middle of a very long text.
 func middleOut(raw string) (text string, cut bool) {
 	if len(raw) <= maxStack {
 		return raw, false
@@ -58,7 +58,8 @@ func middleOut(raw string) (text string, cut bool) {
 	return clipTo(raw, maxStack/2) + "\n" + clipFront(raw, maxStack/2), true
 }
 
-// closeQuotes leaves a quote out that has no partner: what it would quote is now elsewhere.
+// closeQuotes removes a quote that has no partner, because the text that it would quote is
+// elsewhere now.
 func closeQuotes(s string) string {
 	if strings.Count(s, `"`)%2 == 0 {
 		return s
@@ -67,9 +68,9 @@ func closeQuotes(s string) string {
 	return s[:i] + " " + s[i+1:]
 }
 
-// readPython has what stands before the stack, the innermost frame's line and the message, those
-// of the exceptions before it, the last one first, and then the frames, the innermost first. The
-// lines of the code of the other frames are left out: they stand in files that call.
+// readPython has the text before the stack trace, then the innermost frame's line and the
+// message, then those of the earlier exceptions, the last one first, and then the frames, the
+// innermost first. The code of the other frames is left out, because it only calls.
 func readPython(raw string, size int) (text string, cut, ok bool) {
 	raw, cut = middleOut(raw)
 	at := pythonFrame.FindAllStringSubmatchIndex(raw, -1)
@@ -94,9 +95,9 @@ func readPython(raw string, size int) (text string, cut, ok bool) {
 			add(m, maxCause)
 		}
 	}
-	seen := map[string]bool{} // a recursion says the same again
+	seen := map[string]bool{} // a recursion repeats its frames
 	for _, m := range slices.Backward(at) {
-		// Without its quotes it is no quoted text, of which only so many count.
+		// The quotes go, because only so many quoted texts of a query count.
 		frame := "File " + raw[m[2]:m[3]] + ", line " + raw[m[4]:m[5]]
 		if seen[frame] {
 			continue
@@ -110,8 +111,9 @@ func readPython(raw string, size int) (text string, cut, ok bool) {
 	return b.String(), cut, true
 }
 
-// messageBehind is what stands between a frame and the next one and is no code of the frame,
-// which is farther in than the frame is: the message of an exception that another one followed.
+// messageBehind is the text between a frame and the next one that is not code of the frame,
+// because it is not indented deeper than the frame: the message of an exception that another
+// one followed.
 func messageBehind(raw string, start, end, next int) string {
 	before := raw[strings.LastIndexByte(raw[:start], '\n')+1 : start]
 	var kept []string
@@ -119,7 +121,7 @@ func messageBehind(raw string, start, end, next int) string {
 	if !ok {
 		return ""
 	}
-	lines = lines[:strings.LastIndexByte(lines, '\n')+1] // the last one is the next frame's
+	lines = lines[:strings.LastIndexByte(lines, '\n')+1] // the last line belongs to the next frame
 	for line := range strings.Lines(lines) {
 		if after, ok := strings.CutPrefix(line, before); ok && strings.HasPrefix(after, " ") {
 			continue
@@ -131,7 +133,7 @@ func messageBehind(raw string, start, end, next int) string {
 	return strings.TrimSpace(strings.Join(kept, "\n"))
 }
 
-// readCauses has the first message, and the last causes, the last one first, with as many
+// readCauses has the first message and the last causes, the last one first, with as many
 // frames as there is room for, and then the rest.
 func readCauses(raw string, size int) (text string, cut, ok bool) {
 	raw, cut = middleOut(raw)
@@ -142,7 +144,7 @@ func readCauses(raw string, size int) (text string, cut, ok bool) {
 	ends := append(slices.Clone(at), []int{len(raw), len(raw)})
 	first := strings.TrimSpace(raw[:at[0][0]])
 	message, frames, _ := strings.Cut(first, "\n")
-	if frame.MatchString(message) { // what stands before it is in the same line
+	if frame.MatchString(message) { // the text before it is in the same line
 		message, frames = "", first
 	}
 	parts := []string{closeQuotes(clipTo(message, maxBefore))}

@@ -10,55 +10,58 @@ import (
 	"quarry/index/syntax"
 )
 
-// A file that a compiler wrote says what its source says, and often more plainly. It is known by
-// its source: one beside it, one elsewhere in the tree that has its name and declares what it
-// declares, or many that it has all the declarations of. A file without a source in the tree is
-// no twin, wherever it lies.
+// A file that a compiler wrote says the same as its source, and often in plainer words. It is
+// recognised by its source: a file beside it, a file elsewhere in the tree that has its name
+// and declares the same names, or many files whose declarations it has. A file without a
+// source in the tree is no twin, wherever it lies.
 
-// compiledFrom are the endings of what a compiler reads, by the ending of what it writes
-// beside that.
+// compiledFrom are the extensions of the files that a compiler reads, by the extension of the
+// file that it writes beside them.
 var compiledFrom = map[string][]string{
 	".js": {".ts", ".tsx", ".coffee"}, ".jsx": {".tsx"}, ".mjs": {".mts"}, ".cjs": {".cts"}, ".css": {".scss", ".sass", ".less", ".styl"},
 }
 
 var (
-	// outputDirs are what folders of compiled files are called; libDirs too, but as often they
-	// hold what is compiled.
+	// outputDirs are common names of folders with compiled files. libDirs are, too, but as
+	// often such a folder has the sources.
 	outputDirs = setOf("out", "dist", "build", "esm", "esm5", "cjs", "es", "umd", "amd", "commonjs", "module")
 	libDirs    = setOf("lib", "libs")
-	// sourceDirs are left out of the path of what is compiled from below them.
+	// sourceDirs are left out of the path of a source, because compiled files do not have them
+	// in theirs.
 	sourceDirs = setOf("src", "source", "ts", "lib")
-	// onlySources are endings of files that are only read by compilers, and scripts those of files
-	// that are read and written by some.
+	// onlySources are the extensions of files that compilers only read. scripts are those of
+	// files that some compilers read and some write.
 	onlySources = setOf(".ts", ".tsx", ".mts", ".cts", ".coffee")
 	scripts     = setOf(".js", ".mjs", ".cjs", ".jsx")
-	// typesOf are the endings of what a compiler writes of types alone.
+	// typesOf are the extensions of files in which a compiler writes types alone.
 	typesOf = []string{".d.ts", ".d.mts", ".d.cts"}
-	// variants stand before the ending of a file that is compiled in several ways.
+	// variants stand before the extension of a file that is compiled in several ways.
 	variants = []string{".min", ".production", ".development", ".legacy-esm", ".esm", ".cjs", ".umd", ".es", ".module", ".modern", ".bundle", ".prod", ".dev"}
 )
 
 const (
-	// A twin has so much of the names that its source declares, less in the same folder below
-	// that of its kind, and its own names are so far its source's: what compilers add is little.
+	// A twin declares at least this share of the names that its source declares; less is enough
+	// if it lies in the matching folder. At least twinUses of its own names are in the source,
+	// because compilers add little.
 	twinDeclares = .6
 	twinInPlace  = .3
 	twinUses     = .5
-	// maxSources is how many files of one name are compared with a file.
+	// maxSources is how many files of one name a file is compared with.
 	maxSources = 32
-	// A bundle declares minBundle names, and twinDeclares of those of bundled files, or
-	// of fewer where it lies or is mapped as such. Each file counts from bundledNames on.
+	// A bundle declares at least minBundle names, and twinDeclares of the names of bundledFiles
+	// files. markedFiles are enough if it lies in an output folder or has a source map. A file
+	// counts if it declares bundledNames or more.
 	minBundle     = 30
 	bundledFiles  = 5
 	markedFiles   = 2
 	bundledNames  = 3
 	maxBundles    = 32
 	sourceMapping = "sourcemappingurl="
-	// helperPrefix begins the names of what compilers add.
+	// helperPrefix begins the names that compilers add.
 	helperPrefix = "__"
 )
 
-// script is a file that compilers of scripts read or write.
+// script is a file that a compiler of scripts reads or writes.
 type script struct {
 	at      FileID
 	f       *file
@@ -74,7 +77,7 @@ type script struct {
 	tailDir string // its folders below the one of its kind
 }
 
-// compiledTwins finds the nodes of files that are compiled from others of the snapshot.
+// compiledTwins finds the nodes of files that are compiled from other files of the snapshot.
 func compiledTwins(s *Snapshot, g *graph) bitset {
 	var all []*script
 	for k, seg := range s.segments {
@@ -89,7 +92,7 @@ func compiledTwins(s *Snapshot, g *graph) bitset {
 			}
 		}
 	}
-	// The same in any order of segments.
+	// Sorted, so that the order of segments changes nothing.
 	slices.SortFunc(all, func(a, b *script) int { return strings.Compare(a.f.path, b.f.path) })
 	byStem := map[string][]*script{}
 	for _, x := range all {
@@ -108,7 +111,8 @@ func compiledTwins(s *Snapshot, g *graph) bitset {
 	return twins
 }
 
-// scriptOf reads what a path says, nil for a file that no such compiler reads or writes.
+// scriptOf reads what a path tells about a file. It is nil for a file that no such compiler
+// reads or writes.
 func scriptOf(f *file) *script {
 	base := strings.ToLower(path.Base(f.path))
 	x := &script{f: f, ext: path.Ext(base)}
@@ -147,11 +151,11 @@ func scriptOf(f *file) *script {
 	return x
 }
 
-// isSource answers whether compilers read a file.
+// isSource reports whether a compiler reads the file.
 func (x *script) isSource() bool { return !x.types && onlySources[x.ext] }
 
-// sourcesOf are those of the files of its name that a file may be compiled from, those in a
-// folder like its own first.
+// sourcesOf are those files of its name that a file may be compiled from. Files in a folder
+// like its own come first.
 func sourcesOf(x *script, named []*script) (list []*script) {
 	if x.isSource() {
 		return nil
@@ -162,7 +166,7 @@ func sourcesOf(x *script, named []*script) (list []*script) {
 		case from.isSource() && (x.output || x.lib || x.tailDir == from.tailDir):
 			list = append(list, from)
 		case !from.isSource() && !x.types && !from.output && x.output:
-			list = append(list, from) // of scripts by scripts
+			list = append(list, from) // a script compiled from a script
 		case !from.isSource() && !x.types && !from.output && !from.lib && x.lib && strings.Contains("/"+from.f.path, "/src/"):
 			list = append(list, from)
 		}
@@ -177,7 +181,7 @@ func sourcesOf(x *script, named []*script) (list []*script) {
 	return list[:min(maxSources, len(list))]
 }
 
-// read fills the names of a file in.
+// read fills in the names of a file.
 func (s *Snapshot) read(x *script) {
 	if x.names != nil {
 		return
@@ -189,7 +193,7 @@ func (s *Snapshot) read(x *script) {
 		name := seg.names.at(d.name)
 		switch kind := syntax.Kind(seg.names.at(d.kind)); {
 		case strings.HasPrefix(name, helperPrefix):
-		case kind == syntax.KindInterface, kind == syntax.KindType, kind == syntax.KindField && !x.types: // nothing is left of them, or little
+		case kind == syntax.KindInterface, kind == syntax.KindType, kind == syntax.KindField && !x.types: // compiling leaves little or nothing of them
 			x.uses[name] = true
 		default:
 			x.names[name] = true
@@ -202,10 +206,10 @@ func (s *Snapshot) read(x *script) {
 	}
 }
 
-// has answers whether a file declares or uses a name.
+// has reports whether a file declares or uses a name.
 func (x *script) has(name string) bool { return x.names[name] || x.uses[name] }
 
-// share is the share of names that has a file, 1 of none.
+// share is the share of names that in has, 1 if there are no names.
 func share(names map[string]bool, in *script) float64 {
 	if len(names) == 0 {
 		return 1
@@ -219,17 +223,17 @@ func share(names map[string]bool, in *script) float64 {
 	return float64(n) / float64(len(names))
 }
 
-// compiledFrom answers whether x has what from declares, and little of its own.
+// compiledFrom reports whether x has what from declares, and little of its own.
 func (s *Snapshot) compiledFrom(x, from *script) bool {
 	s.read(x)
 	s.read(from)
-	if len(x.names) == 0 && len(from.names) == 0 { // both only pass on what others hold
+	if len(x.names) == 0 && len(from.names) == 0 { // both only re-export what other files declare
 		return x.tailDir == from.tailDir
 	}
 	if len(x.names)+len(x.uses) == 0 || len(from.names)+len(from.uses) == 0 {
 		return false
 	}
-	if x.types { // the types are all of it
+	if x.types { // it has types alone
 		return share(x.names, from) >= twinDeclares && share(x.uses, from) >= twinUses
 	}
 	declares := twinDeclares
@@ -239,7 +243,8 @@ func (s *Snapshot) compiledFrom(x, from *script) bool {
 	return share(from.names, x) >= declares && share(x.names, from) >= twinUses && share(x.uses, from) >= twinUses
 }
 
-// bundles finds the scripts, and the types written of them, that have the declarations of many others.
+// bundles finds the scripts, and the type files written for them, that have the declarations
+// of many other files.
 func (s *Snapshot) bundles(all []*script) (found []*script) {
 	var list []*script
 	for _, x := range all {
@@ -262,7 +267,7 @@ func (s *Snapshot) bundles(all []*script) (found []*script) {
 		}
 		n := 0
 		for _, from := range all {
-			// What has more of its own is no part of it.
+			// A file with more names than the bundle is no part of it.
 			if from == x || from.twin || from.types || x.types && !from.isSource() || size(from) < bundledNames || size(from) >= size(x) || from.output && !from.isSource() {
 				continue
 			}
@@ -289,7 +294,7 @@ func declaredIn(names map[string]bool, in *script) float64 {
 	return float64(n) / float64(len(names))
 }
 
-// isTwin answers whether a file is compiled from others.
+// isTwin reports whether a file is compiled from others.
 func (s *Snapshot) isTwin(p string) bool {
 	if s.besideSource(p) {
 		return true
@@ -298,7 +303,8 @@ func (s *Snapshot) isTwin(p string) bool {
 	return ok && s.graph.twins.has(int(node))
 }
 
-// besideSource answers whether a file lies beside one that it is compiled from by their names.
+// besideSource reports whether a file lies beside one that it is compiled from, by their
+// names.
 func (s *Snapshot) besideSource(p string) bool {
 	ext := path.Ext(p)
 	for _, from := range compiledFrom[ext] {
@@ -309,12 +315,12 @@ func (s *Snapshot) besideSource(p string) bool {
 	return false
 }
 
-// Compiled answers whether a file is compiled from others of the snapshot, so that type:code
-// leaves it out.
+// Compiled reports whether a file is compiled from other files of the snapshot, so that
+// type:code leaves it out.
 func (s *Snapshot) Compiled(path string) (twin bool) {
 	defer s.release(fault.Expect())
 	return s.isTwin(path)
 }
 
-// OnlyCode answers whether a filter asks for code, which leaves out what is compiled from it.
+// OnlyCode reports whether a filter asks for code, which leaves out compiled files.
 func (f *Filter) OnlyCode() bool { return slices.Contains(f.Types, TypeCode) }

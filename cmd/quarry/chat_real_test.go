@@ -89,7 +89,7 @@ func TestModelsOfFilesChat(t *testing.T) {
 	writeModel(t, mute, silent)
 
 	code, out := quarry("model", "import", chatty, "chatty:1m")
-	if code != 0 || !strings.Contains(out, "ok chat a system's words, roles and tools") {
+	if code != 0 || !strings.Contains(out, "ok chat a system prompt, roles and tools") {
 		t.Fatalf("exit code %d: %s", code, out)
 	}
 	code, out = quarry("model", "import", mute, "mute:1m")
@@ -109,7 +109,7 @@ func TestModelsOfFilesChat(t *testing.T) {
 		}
 	}
 	for _, ask := range [][]string{{"ask", "Where is a shelf filled?", "--workspace", root}, {"explain", filepath.Join(root, "shelf.py") + ":2", "--message", "no attribute fill", "--workspace", root}} {
-		const warning = "mute:1m has no chat template, and is for ghost text only: questions and explanations want another model"
+		const warning = "mute:1m has no chat template, and is for ghost text only: for questions and explanations choose another model"
 		if _, out := quarry(append(ask, "--model", "mute:1m")...); strings.Count(out, warning) != 1 {
 			t.Errorf("%v: %s", ask, out)
 		}
@@ -118,7 +118,7 @@ func TestModelsOfFilesChat(t *testing.T) {
 		}
 	}
 	code, out = quarry("doctor", "--model", "mute:1m", "--workspace", root)
-	if code != 0 || !strings.Contains(out, "chat ghost text only: it has no chat template, so that questions reach it without a system's words and roles → for questions and explanations choose another model") {
+	if code != 0 || !strings.Contains(out, "chat ghost text only: it has no chat template, so that questions reach it without roles and a system prompt → for questions and explanations choose another model") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
 }

@@ -287,7 +287,7 @@ func TestDoctorOfASilentServer(t *testing.T) {
 		if strings.Contains(f.Detail, "context ") && strings.Contains(f.Detail, "cancel") {
 			t.Errorf("%+v", f)
 		}
-		if (f.Name == model.FillsIn || f.Name == "embedding model") && strings.HasSuffix(f.Detail, "ended before "+host+" had answered") && f.Fix != "" {
+		if (f.Name == model.FillsIn || f.Name == "embedding model") && strings.HasSuffix(f.Detail, "stopped before "+host+" answered") && f.Fix != "" {
 			seen++
 		}
 	}

@@ -85,7 +85,7 @@ var plain = map[string]bool{
 	"there is no refactoring \"shelf.go\"":                                       true,
 	"trace value \"shelf.go\" must be off, messages or verbose":                  true,
 	"nothing to embed: the text is blank":                                        true,
-	"the chat template of granite4:micro knows no tools: describe them in words": true, // by the agent itself
+	"the chat template of granite4:micro has no place for tools: describe them in words": true, // by the agent itself
 
 	"Deleted shelf.go; freed up to shelf.go (files that other models share stay)": true,
 	"shelf.go": true, // what the system's key store says

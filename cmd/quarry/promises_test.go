@@ -112,3 +112,80 @@ func readTests(t *testing.T, dir string) map[string]bool {
 	}
 	return tests
 }
+
+// When two changes of one document are merged, a row, a point of a list or a heading may come to
+// stand in it twice, and a line of the changelog outside of all groups.
+func TestDocumentsSayThingsOnce(t *testing.T) {
+	n := 0
+	for _, pattern := range []string{"../../*.md", "../../docs/*.md", "../../bench/*.md"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range files {
+			raw, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n++
+			for _, problem := range saidTwice(string(raw)) {
+				t.Errorf("%s: %s", filepath.Base(path), problem)
+			}
+			if filepath.Base(path) != "CHANGELOG.md" {
+				continue
+			}
+			part, group := "", ""
+			for line := range strings.Lines(string(raw)) {
+				switch {
+				case strings.HasPrefix(line, "## "):
+					part, group = line, ""
+				case strings.HasPrefix(line, "### "):
+					group = line
+				case strings.HasPrefix(line, "- ") && group == "":
+					t.Errorf("CHANGELOG.md: in no group of %s: %.60s", strings.TrimSpace(part), line)
+				}
+			}
+		}
+	}
+	if n < 30 {
+		t.Errorf("%d documents were read", n)
+	}
+	const doubled = "# A\n\n- one\n- two\n- one\n\n| a | b |\n|---|---|\n| 1 | 2 |\n| 1 | 2 |\n\n## B\n\n```\nx\nx\n```\n\n## C\n\n## B\n"
+	if found := saidTwice(doubled); len(found) != 3 {
+		t.Errorf("of a point, a row and a heading that stand twice, these are found: %q", found)
+	}
+}
+
+// saidTwice are the headings that stand twice below the same one, and the lines that stand twice in
+// one list or table.
+func saidTwice(text string) (found []string) {
+	above := [7]string{}
+	heads, lines := map[string]bool{}, map[string]bool{}
+	fenced := false
+	for line := range strings.SplitSeq(text, "\n") {
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			fenced = !fenced
+		}
+		level := len(line) - len(strings.TrimLeft(line, "#"))
+		switch {
+		case fenced:
+		case level > 0 && level < len(above):
+			above[level] = line
+			clear(above[level+1:])
+			if key := strings.Join(above[:], "\n"); heads[key] {
+				found = append(found, "heading twice: "+line)
+			} else {
+				heads[key] = true
+			}
+			clear(lines)
+		case strings.TrimSpace(line) == "":
+			clear(lines)
+		case strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "|"):
+			if lines[line] {
+				found = append(found, fmt.Sprintf("line twice: %.80s", line))
+			}
+			lines[line] = true
+		}
+	}
+	return found
+}

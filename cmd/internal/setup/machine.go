@@ -59,11 +59,21 @@ func (m Machine) quarry() string {
 		if name == "" || filepath.IsAbs(name) {
 			continue
 		}
-		if found, err := m.LookPath(name); err == nil && sameFile(found, m.Executable) {
+		if found, err := m.LookPath(name); err == nil && m.startsQuarry(found) {
 			return name
 		}
 	}
 	return m.Executable
+}
+
+// startsQuarry reports whether a program on the PATH is quarry, or npm's script that started
+// it. One of a project's own packages, which npx has on the PATH for a moment, is none; nor can
+// editors start scripts on Windows.
+func (m Machine) startsQuarry(program string) bool {
+	if slices.Contains(strings.Split(filepath.ToSlash(program), "/"), "node_modules") {
+		return false
+	}
+	return sameFile(program, m.Executable) || m.Getenv("QUARRY_LAUNCHER") != "" && m.OS != "windows"
 }
 
 func sameFile(a, b string) bool {

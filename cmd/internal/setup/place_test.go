@@ -75,6 +75,29 @@ func TestCommandThatLasts(t *testing.T) {
 	}
 }
 
+// npm starts the program by a script of the same name, from a folder that may have a version in
+// its name.
+func TestCommandOfNPM(t *testing.T) {
+	s, at := offThePath(t)
+	script := at("bin", "script", "quarry")
+	write(t, script, "#!/bin/sh\n", 0o755)
+	env := map[string]string{}
+	s.Getenv = func(name string) string { return env[name] }
+	s.LookPath = func(string) (string, error) { return script, nil }
+	s.Started = s.Executable
+	for _, c := range []struct{ launcher, system, script, want string }{
+		{"", "linux", at("bin", "script", "quarry"), s.Executable},
+		{"/usr/bin/quarry", "linux", at("bin", "script", "quarry"), "quarry"},
+		{"/usr/bin/quarry", "windows", at("bin", "script", "quarry"), s.Executable},
+		{"/usr/bin/quarry", "linux", at("node_modules", ".bin", "quarry"), s.Executable}, // of npx
+	} {
+		env["QUARRY_LAUNCHER"], s.OS, script = c.launcher, c.system, c.script
+		if got := s.quarry(); got != c.want {
+			t.Errorf("%+v: the command is %s", c, got)
+		}
+	}
+}
+
 // An old path of quarry's is nowhere after a second setup, whichever way quarry moved, and
 // taking it back leaves every file as it was before the first.
 func TestSecondSetupLeavesNoOldPath(t *testing.T) {

@@ -12,7 +12,9 @@ try {
   console.error(`quarry: there is no package for ${system}, or npm was told to leave optional packages out; install with --include=optional`);
   process.exit(1);
 }
-const ended = spawnSync(program, process.argv.slice(2), { stdio: 'inherit' });
+// The folder of the program may have a version in its name; setup writes the name on the PATH instead.
+const env = { ...process.env, QUARRY_LAUNCHER: process.argv[1] };
+const ended = spawnSync(program, process.argv.slice(2), { stdio: 'inherit', env });
 if (ended.error) {
   console.error(`quarry: ${program} does not start: ${ended.error.message}`);
 }

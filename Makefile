@@ -23,7 +23,7 @@ HOLES_TREES ?= $(or $(QUARRY_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/quarr
 NEWCOMER_TREES ?= $(or $(QUARRY_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/quarry)/newcomer
 
 .DEFAULT_GOAL := build
-.PHONY: agents right-answers vet-systems completions man dist registries eval newcomer hardened licences sbom vulnerabilities bench bench-vectors ghost ghost-rounds fixes imports help build demo modules test memory flaky test-editors vscode typescript zed screenshot vet ollama ollama-current minilm coder clean
+.PHONY: agents right-answers vet-systems completions man dist registries test-registries eval newcomer hardened licences sbom vulnerabilities bench bench-vectors ghost ghost-rounds fixes imports help build demo modules test memory flaky test-editors vscode typescript zed screenshot vet ollama ollama-current minilm coder clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -60,6 +60,11 @@ dist: completions man vscode ## make the archives of all systems with their sums
 
 registries: ## write what package managers want of archives, bin/registries (VERSION, SITE, MAINTAINER)
 	@$(GO) run ./testdata/supply registries -version "$(VERSION)" -epoch "$$(git show -s --format=%ct HEAD)" -home "$(SITE)" -maintainer "$(MAINTAINER)" && echo bin/registries
+
+test-registries: ## have their own validators judge what make registries writes (needs root, npm, pip; minutes the first time)
+	@editors/chroot.sh make registries
+	$(GO) vet -tags "$(TAGS) registries" ./testdata/supply
+	$(GO) test -count=1 -v -tags "$(TAGS) registries" -run '^TestJudged' ./testdata/supply
 
 hardened: build ## check that the binary is built against misuse (Linux)
 	@$(GO) run ./testdata/supply hardened $(BIN)

@@ -3,13 +3,13 @@
 # Debian forky's own packages from a chroot. It is made once (about two minutes, 700 MB) and kept in the cache.
 # A second one has what builds Zed's extension and checks Emacs's package (about a minute, 1.3 GB), a third what quarry's
 # own parts do not reach: Vim with a generic LSP plugin, and what asks over HTTP. A fourth runs programs of other systems by Wine,
-# which forky has not, and qemu (two minutes, 1.5 GB).
+# which forky has not, and qemu (two minutes, 1.5 GB). A fifth has what judges the files for registries (a minute, 900 MB).
 #
 #   editors/chroot.sh make [ROOT]                   make it if it is missing; print where it is
 #   editors/chroot.sh run [--root ROOT] [--bind DIR]... -- CMD
 #                                                   run CMD in it; each DIR is seen there under its own path
 #
-# ROOT is `editors`, the default, `tools`, `clients` or `systems`.
+# ROOT is `editors`, the default, `tools`, `clients`, `systems` or `registries`.
 #
 # Nothing stays: `run` mounts in a mount namespace that dies with the command, so deleting the cache can never reach
 # through a bind mount into the real machine, and it starts CMD in a process namespace, so that whatever CMD left in
@@ -27,8 +27,9 @@ choose() {
 	editors) root=$cache/forky packages=neovim,neovim-runtime,hx,emacs-nox,elpa-lsp-mode ;;
 	tools) root=$cache/forky-tools packages=cargo,rustc,libstd-rust-dev-wasm32,lld,emacs-nox,elpa-lsp-mode,elpa-package-lint ;;
 	systems) suite=trixie root=$cache/trixie-systems packages=wine,wine64,qemu-user,libc6-arm64-cross ;;
+	registries) suite=trixie root=$cache/trixie-registries packages=ruby,nix-bin,lintian,emacs-nox ;;
 	clients) root=$cache/forky-clients packages=vim-nox,vim-ale,neovim,curl,git,ca-certificates ;;
-	*) die "there is no root $1: editors, tools, clients or systems" ;;
+	*) die "there is no root $1: editors, tools, clients, systems or registries" ;;
 	esac
 	stamp=$root/.quarry-packages # written last: its presence says the chroot is whole, its text for which packages
 }

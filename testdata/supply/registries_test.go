@@ -19,6 +19,9 @@ import (
 
 const home = "https://quarry.example"
 
+// page is a manual page with what `whatis` reads.
+const page = ".TH QUARRY 1\n.SH NAME\nquarry \\- assists in a repository\n"
+
 // released is a folder with what registries want of archives, made of a script in the
 // binary's place.
 func released(t *testing.T) (archives, out string) {
@@ -27,7 +30,7 @@ func released(t *testing.T) (archives, out string) {
 	archives, out = t.TempDir(), t.TempDir()
 	for _, p := range platforms {
 		var b bytes.Buffer
-		files := []entry{{p.Program(), []byte("#!/bin/sh\necho started with $1\nexit 7\n"), true}, {"LICENCES", []byte("free"), false}, {"CHANGELOG.md", []byte("# Changelog\n"), false}, {"man/quarry.1", []byte(".TH QUARRY 1\n"), false}}
+		files := []entry{{p.Program(), []byte("#!/bin/sh\necho started with $1\nexit 7\n"), true}, {"LICENCES", []byte("free"), false}, {"CHANGELOG.md", []byte("# Changelog\n"), false}, {"man/quarry.1", []byte(page), false}}
 		if err := pack(&b, p.Archive("1.2.3"), p.Folder("1.2.3"), time.Unix(0, 0), files); err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +203,7 @@ func TestDeb(t *testing.T) {
 	for name, want := range map[string]string{
 		"doc/quarry/CHANGELOG.md.gz": "# Changelog\n",
 		"doc/quarry/changelog.gz":    "quarry (1.2.3) unstable; urgency=medium\n\n  * What is new stands in CHANGELOG.md.gz beside this file.\n\n -- A Maintainer <a@b.example>  Tue, 14 Nov 2023 22:13:20 +0000\n",
-		"man/man1/quarry.1.gz":       ".TH QUARRY 1\n",
+		"man/man1/quarry.1.gz":       page,
 	} {
 		if text, err := exec.Command("gzip", "-dc", filepath.Join(dir, "usr/share", name)).CombinedOutput(); err != nil || string(text) != want {
 			t.Errorf("%s: %v, %q", name, err, text)

@@ -44,8 +44,10 @@ arguments=("$@")
 if ! printf '%s\n' "$@" | grep -qv '^-'; then
 	mapfile -t -O $# arguments < <(go list -tags sqlite_fts5 -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | grep -v /editors/)
 fi
-# The flags are those of the archives, so that what was compiled for them serves here.
-within "$(go env GOROOT)" "$(go env GOMODCACHE)" "$(go env GOCACHE)" "$(dirname "$zig")" -- \
+# The flags are those of the archives, so that what was compiled for them serves here, the library of C++ too.
+export ZIG_GLOBAL_CACHE_DIR="${ZIG_GLOBAL_CACHE_DIR:-$HOME/.cache/zig}"
+mkdir -p "$ZIG_GLOBAL_CACHE_DIR"
+within "$(go env GOROOT)" "$(go env GOMODCACHE)" "$(go env GOCACHE)" "$(dirname "$zig")" "$ZIG_GLOBAL_CACHE_DIR" -- \
 	env PATH="$(go env GOROOT)/bin:/usr/bin:/bin" GOFLAGS=-buildvcs=false GOOS=windows GOARCH=amd64 CGO_ENABLED=1 \
 	CC="$zig cc -target x86_64-windows-gnu" CXX="$zig c++ -target x86_64-windows-gnu" \
 	CGO_CFLAGS="-O2 -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fno-sanitize=undefined" \

@@ -160,13 +160,18 @@ func closes(line, fence string) bool {
 	return len(line) >= len(fence) && strings.Trim(line, fence[:1]) == ""
 }
 
+const schemes = "mailto|xmpp|tel|command|javascript|vbscript|data|vscode|vscode-insiders|file"
+
 // address finds what some renderer makes a link of by itself: anything with a scheme
 // and slashes, schemes that need none, www., an address without a scheme, and mail.
 var address = regexp.MustCompile("(?i)[a-z][a-z0-9+.-]*://[^\\s`]*" +
 	"|//[^\\s`/][^\\s`]*" +
-	"|\\b(?:mailto|xmpp|tel|command|javascript|vbscript|data|vscode|vscode-insiders|file):[^\\s`]+" +
+	"|\\b(?:" + schemes + "):[^\\s`]+" +
 	"|www\\.[^\\s`]+" +
 	"|[\\w.+-]+@[\\w-]+(?:\\.[\\w-]+)+")
+
+// scheme begins an address that needs no slashes.
+var scheme = regexp.MustCompile("(?i)^(?:" + schemes + "):[^\\s`]+")
 
 // line writes one line outside blocks of code.
 func (w *writer) line(line string) {
@@ -219,27 +224,51 @@ func (w *writer) code(span string) {
 // `pkg/__init__.py` and `self.__init__` are meant, and no emphasis.
 var dunder = regexp.MustCompile(`[\w./-]*\b__[a-zA-Z0-9]+(?:_[a-zA-Z0-9]+)*__\b(?:[\w/.-]*\w)?(?::\d+(?:-\d+)?)?`)
 
-// words writes text outside code.
+// words writes text outside code. What was found ahead is kept until it is passed: looking for it
+// anew behind each address would take the square of a text's length.
 func (w *writer) words(text string) {
-	for text != "" {
-		found := address.FindStringIndex(text)
-		if name := dunder.FindStringIndex(text); name != nil && (found == nil || name[1] <= found[0]) {
-			w.escaped(text[:name[0]])
-			w.code("`" + text[name[0]:name[1]] + "`")
-			text = text[name[1]:]
+	url, name := ahead{find: address}, ahead{find: dunder}
+	for at := 0; at < len(text); {
+		url.begin(text, at)
+		name.begin(text, at)
+		from, to := url.at, url.end
+		if here := scheme.FindString(text[at:]); here != "" {
+			from, to = at, at+len(here) // it may begin here even within a word, since what stands before is written
+		}
+		if name.at < len(text) && name.end <= from {
+			w.escaped(text[at:name.at])
+			w.code("`" + text[name.at:name.end] + "`")
+			at, name.known = name.end, false
 			continue
 		}
-		if found == nil {
-			w.escaped(text)
+		w.escaped(text[at:from])
+		if from == len(text) {
 			return
 		}
-		url := strings.TrimRight(text[found[0]:found[1]], ".,;:!?'\"*_~)]}>|\\")
-		if url == "" {
-			url = text[found[0]:found[1]]
+		found := text[from:to]
+		if trimmed := strings.TrimRight(found, ".,;:!?'\"*_~)]}>|\\"); trimmed != "" {
+			found = trimmed
 		}
-		w.escaped(text[:found[0]])
-		w.code("`" + url + "`")
-		text = text[found[0]+len(url):]
+		w.code("`" + found + "`")
+		at = from + len(found)
+	}
+}
+
+// ahead is the next match of find in a text, at its length if there is none.
+type ahead struct {
+	find    *regexp.Regexp
+	at, end int
+	known   bool
+}
+
+// begin looks for the next match from at on, unless the one that is known still lies there.
+func (a *ahead) begin(text string, at int) {
+	if a.known && a.at >= at {
+		return
+	}
+	a.known, a.at, a.end = true, len(text), len(text)
+	if found := a.find.FindStringIndex(text[at:]); found != nil {
+		a.at, a.end = at+found[0], at+found[1]
 	}
 }
 

@@ -57,6 +57,28 @@ func TestRender(t *testing.T) {
 	}
 }
 
+// A model may say one address after the other: each is looked for once. Where all that is left was
+// looked through behind each, half a megabyte did not end within hours.
+func TestWordsAreReadOnce(t *testing.T) {
+	for _, piece := range []string{"a@a.a", "a.b@c.d ", "ftp://a.b ", "//a.b ", "www.a ", "file:a ", "__a__ ", "a/__a__:1-2 x@y.z ", "__a__:1file:a "} {
+		text := strings.Repeat(piece, 512<<10/len(piece)) + "__z__"
+		if got := Render(text); !strings.HasSuffix(got, "`__z__`") && piece[len(piece)-1] == ' ' {
+			t.Errorf("%q many times ends with %q", piece, got[max(0, len(got)-40):])
+		}
+	}
+	// What is found ahead is what would be found from there.
+	for text, want := range map[string]string{
+		"__a__:1file:b":             "`__a__:1` `file:b`",
+		"__a__:1__c__":              "`__a__:1` `__c__`",
+		"x@y.z/__init__.py __a__ @": "`x@y.z` `/__init__.py` `__a__` @",
+		"a@b.c http://d/ xy":        "`a@b.c` `http://d/` xy",
+	} {
+		if got := Render(text); got != want {
+			t.Errorf("Render(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestInline(t *testing.T) {
 	for text, want := range map[string]string{
 		"undefined: foo":                         "undefined: foo",

@@ -84,9 +84,18 @@ is written once they show its end.  What comes whole begins at the top."
           (quarry-page--link beg end roots))
         (goto-char end)))
     (goto-char (point-min))
-    (while (re-search-forward "\\([^][:space:]:`\"'<>()|*[]+\\):\\([0-9]+\\)\\(?:-[0-9]+\\)?" nil t)
-      (unless (button-at (match-beginning 0))
-        (quarry-page--link (match-beginning 0) (match-end 0) roots)))))
+    ;; The lines are looked for first, and the name from there back: forward, each letter of a word without end may begin one.
+    (let ((from (point)))
+      (while (re-search-forward ":[0-9]+\\(?:-[0-9]+\\)?" nil t)
+        (let ((end (point)))
+          (goto-char (match-beginning 0))
+          (when (/= 0 (skip-chars-backward "^][:space:]:`\"'<>()|*[" from))
+            (let ((beg (point)))
+              (unless (button-at beg)
+                (looking-at "\\([^:]+\\):\\([0-9]+\\)\\(?:-[0-9]+\\)?")
+                (quarry-page--link beg end roots)))
+            (setq from end))
+          (goto-char end))))))
 
 (defun quarry-page--link (beg end roots)
   "Make a button from BEG to END, all of what was matched, if it is below ROOTS."

@@ -227,6 +227,22 @@
   (dolist (language '("" "server" "view" "desktop-save" "zip" "png" "global-auto-revert" "no such" "eval"))
     (should-not (quarry-page--mode language))))
 
+;; Places are found by their lines, so that a word without end, as a model may write it, keeps nobody waiting.
+(ert-deftest quarry-test-places ()
+  (let ((root (file-name-as-directory (make-temp-file "quarry" t))))
+    (unwind-protect
+        (with-temp-buffer
+          (with-temp-file (expand-file-name "shop.go" root) (insert "package shop\n"))
+          (insert "see shop.go:3-4, (shop.go:1) [x]shop.go:5: `shop.go:2-2`,shop.go:7 no.go:1 :3 shop.go: 3\n"
+                  (make-string 2000000 ?a) " " (apply #'concat (make-list 100000 "a:")) "\nshop.go:6-7")
+          (quarry-page--link-places (list root))
+          (let (places (at (point-min)))
+            (while (setq at (next-button at t))
+              (push (buffer-substring-no-properties (button-start at) (button-end at)) places)
+              (setq at (button-end at)))
+            (should (equal (nreverse places) '("shop.go:3-4" "shop.go:1" "shop.go:5" "shop.go:2-2" "shop.go:6-7")))))
+      (delete-directory root t))))
+
 ;; A repository's .dir-locals.el names no program without the user's word.
 (ert-deftest quarry-test-no-program-by-a-folder ()
   (should (risky-local-variable-p 'quarry-command))

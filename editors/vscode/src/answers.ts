@@ -7,18 +7,13 @@ import * as vscode from 'vscode';
 import type { ProgressToken } from 'vscode-languageclient/node';
 import { columnOf } from './assist';
 import type { Jobs } from './jobs';
+import { citation, code } from './words';
 
 /** Stands above an answer that is not whole. */
 const cutShort = 'The server ended before this was whole: ask again.';
 
 /** Which jobs write which documents, by what their titles begin with. */
 const verbs: Record<string, string> = { '/answer.md': 'Ask', '/explanation.md': 'Explain' };
-
-/** A file and its lines, as quarry cites them. */
-const citation = /([^\s:`"'<>()[\]|*]+):(\d+)(?:-(\d+))?/g;
-
-/** All of a piece of code, where the name has a blank, brackets or signs of Markdown. */
-const code = /^([^`\n]+):(\d+)(?:-(\d+))?$/g;
 
 export class Answers implements vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
@@ -154,10 +149,8 @@ function focus(panel: vscode.WebviewPanel | undefined): Promise<void> {
 async function filesIn(text: string): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   const folders = vscode.workspace.workspaceFolders ?? [];
-  for (const name of [...names(text, citation), ...(text.match(/[^`\n]+/g) ?? []).flatMap((part) => names(part, code))]) {
-    if (found.has(name)) {
-      continue;
-    }
+  const most = 300; // of names: each is looked for on disk
+  for (const name of [...new Set([...names(text, citation), ...(text.match(/[^`\n]+/g) ?? []).flatMap((part) => names(part, code))])].slice(0, most)) {
     for (const folder of folders) {
       const [first, ...rest] = name.split('/');
       const inside = folders.length > 1 && first === folder.name ? rest.join('/') : name; // with several, the folder's name goes first

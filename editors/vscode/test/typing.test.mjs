@@ -8,7 +8,7 @@ import { effective } from '../src/layers.ts';
 import { onPath, serverPlaces } from '../src/onpath.ts';
 import { clearIn, clearTo, laidRun, lay, runsOf, shows, Unseen } from '../src/seen.ts';
 import { mayBeTyped, Typing } from '../src/typing.ts';
-import { inMessage } from '../src/words.ts';
+import { citation, code, inMessage } from '../src/words.ts';
 
 test('an answer near to a keystroke does not count, and nothing is shown before a pause', () => {
   let now = 5000;
@@ -194,4 +194,17 @@ test('words of others make no link of a message, nor become the label of one beh
     assert.deepEqual(found, ['Apply', 'discard'], words);
   }
   assert.equal(inMessage('`items[0]` is (one)'), 'items［0］ is (one)');
+});
+
+test('a citation is found wherever it stands, and a word without end keeps nobody waiting', () => {
+  const found = (text) => [...text.matchAll(citation)].map(([, ...parts]) => parts.filter(Boolean).join(' '));
+  assert.deepEqual(found('see a.go:3-5, (b/c.go:7), `d.go:1` and *é.go:2-2*: "f:9"'), ['a.go 3 5', 'b/c.go 7', 'd.go 1', 'é.go 2 2', 'f 9']);
+  assert.deepEqual(found('a.go:3:4 b.go: 5 :6'), ['a.go 3']);
+  assert.deepEqual([...'a b[c].go:3-5'.matchAll(code)].map(([, name]) => name), ['a b[c].go']);
+  for (const piece of ['a', '\\x00', 'a:', ':1', 'a:1-']) {
+    const text = piece.repeat(4 << 20); // from each letter on, this would take weeks
+    for (const pattern of [citation, code]) {
+      for (const _ of text.matchAll(pattern)) { /* it ends */ }
+    }
+  }
 });

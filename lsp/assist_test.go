@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -208,6 +209,26 @@ func TestHoverShowsAFinishedExplanation(t *testing.T) {
 	actions(t, e, b, at, at)
 	if got := hover(at); got != "" {
 		t.Errorf("hover on a diagnostic that is no more: %q", got)
+	}
+}
+
+// A hover is short: the renderers of some editors take minutes for 32 KB of emphases that never end.
+func TestHoverShowsTheBeginningOfALongExplanation(t *testing.T) {
+	next := make(chan bool, 2)
+	next <- true
+	next <- true
+	e := edit(t, "vscode", explaining(slowly(next, strings.Repeat("é **a *b ", 4000))))
+	b := problemAt(t, e, "a.go")
+	explain(t, e, b)
+	text := ""
+	if err := e.Await(soon(t), func() (ok bool) {
+		text, _ = e.Hover(soon(t), b, b.Cursor)
+		return text != ""
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(text, "é **a *b …") || len(text) > 3500 || !utf8.ValidString(text) {
+		t.Errorf("the hover has %d bytes and ends with %q", len(text), text[max(0, len(text)-80):])
 	}
 }
 

@@ -30,10 +30,10 @@ func (s *Service) Hover(ctx context.Context, params *protocol.HoverParams) (*pro
 			return nil, err // a rule is newer than what was said
 		}
 		r := document.Range(doc.Text, f.start, f.end, s.encoding)
-		message := oneLine(messageOf(f.Diagnostic), 200)
-		contents := &protocol.MarkupContent{Kind: s.hoverKind(), Value: "**quarry:** " + markdown.Inline(message) + "\n\n" + f.explanation.markdown()}
+		message, said := oneLine(messageOf(f.Diagnostic), 200), f.explanation.short()
+		contents := &protocol.MarkupContent{Kind: s.hoverKind(), Value: "**quarry:** " + markdown.Inline(message) + "\n\n" + said.markdown()}
 		if contents.Kind == protocol.MarkupKindPlainText {
-			contents.Value = "quarry: " + message + "\n\n" + f.explanation.plain()
+			contents.Value = "quarry: " + message + "\n\n" + said.plain()
 		}
 		return &protocol.Hover{Contents: contents, Range: &r}, nil
 	}

@@ -79,7 +79,7 @@ func finish(s *cursorContext, text string) (insert string, covers int) {
 // direction of text or has no look, that the document does not have: nobody would see
 // what they accept.
 func dropHidden(s *cursorContext, text string) string {
-	if _, ok := visible.Added(text, s.above, s.line, s.rest, s.below); ok {
+	if _, ok := visible.Added(s.line, text, s.rest, s.above, s.line, s.rest, s.below); ok {
 		return ""
 	}
 	return text

@@ -25,7 +25,7 @@ func (t *target) check(ctx context.Context) error {
 	}
 	was := visible.In(t.doc.Text)
 	for _, e := range t.edits {
-		if r, ok := was.Added(e.New); ok {
+		if r, ok := was.Added(t.doc.Text[:e.Start], e.New, t.doc.Text[e.End:]); ok {
 			return t.refuse(refuse(Unseen, "it adds %U, which nobody sees; leave it out, or write it as an escape of the language", r))
 		}
 	}

@@ -6,6 +6,7 @@ package visible
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -26,7 +27,8 @@ func Hidden(r rune) bool {
 		return false // signs of Arabic and Syriac that do show
 	}
 	return unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' ||
-		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) ||
+		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Noncharacter_Code_Point) ||
+		r == '\ufffc' || r == '\U0001d159' || // the place of an object, and a note without a head
 		r >= 0xe0100 && r <= 0xe01ef // a selector stands for any byte
 }
 
@@ -34,10 +36,13 @@ func Hidden(r rune) bool {
 // selector changes the sign or letter before it, and an empty cell of Braille is a
 // part of a drawing.
 func hiddenAt(text string, i int, r rune) bool {
-	if Hidden(r) || r < 0x180b || r != '\u2800' && !unicode.Is(unicode.Variation_Selector, r) {
+	if Hidden(r) || r < 0x180b || r != '\u2800' && filled[r] == nil && !unicode.Is(unicode.Variation_Selector, r) {
 		return Hidden(r)
 	}
 	before, after := around(text, i, r)
+	if script := filled[r]; script != nil {
+		return !unicode.Is(script, before)
+	}
 	switch {
 	case r == '\u2800':
 		return !isBraille(before) && !isBraille(after)
@@ -67,7 +72,9 @@ func around(text string, i int, r rune) (before, after rune) {
 }
 
 // Added is Olds.Added of one text.
-func Added(text string, olds ...string) (added rune, ok bool) { return In(olds...).Added(text) }
+func Added(before, text, after string, olds ...string) (added rune, ok bool) {
+	return In(olds...).Added(before, text, after)
+}
 
 // Olds are texts that others take the place of. They are read once, and only where one of these
 // has what is hidden.
@@ -80,14 +87,18 @@ type Olds struct {
 func In(texts ...string) *Olds { return &Olds{texts: texts} }
 
 // Added is the first character of text that is hidden and in none of the olds: who accepts
-// text would not see it. What joins two letters or signs of a
-// script that is written so, and a form feed, are none.
-func (o *Olds) Added(text string) (added rune, ok bool) {
+// text would not see it. What is ordinary where it stands, between what is before text and
+// after it, is none.
+func (o *Olds) Added(before, text, after string) (added rune, ok bool) {
+	const far = 64 // bytes, more than what decides on a character
+	cut := len(before) - min(len(before), far)
+	for cut < len(before) && !utf8.RuneStart(before[cut]) {
+		cut++
+	}
+	head := before[cut:]
+	whole := head + text + after[:min(len(after), far)]
 	for i, r := range text {
-		if !hiddenAt(text, i, r) || r == '\f' || joins(text, i, r) {
-			continue
-		}
-		if !o.contain(r) {
+		if at := len(head) + i; hiddenAt(whole, at, r) && !ordinary(whole, at, r) && !o.contain(r) {
 			return r, true
 		}
 	}
@@ -107,15 +118,81 @@ func (o *Olds) contain(r rune) bool {
 	return o.has[r/64]&(1<<(r%64)) != 0
 }
 
-// joins is whether r, at text[i:], is a joiner, or keeps two from joining, between
-// characters beyond ASCII that do show.
-func joins(text string, i int, r rune) bool {
-	if r != '\u200c' && r != '\u200d' {
+// filled are signs without a look of their own that stand within words and numbers of one script.
+var filled = map[rune]*unicode.RangeTable{'\U00016fe4': unicode.Khitan_Small_Script, '\U0001107f': unicode.Brahmi}
+
+// cursive are the scripts whose letters join or stack, so that texts say where they do, or do not.
+var cursive = []*unicode.RangeTable{
+	unicode.Adlam, unicode.Arabic, unicode.Balinese, unicode.Bengali, unicode.Chakma, unicode.Devanagari, unicode.Grantha, unicode.Gujarati, unicode.Gurmukhi,
+	unicode.Hanifi_Rohingya, unicode.Javanese, unicode.Kaithi, unicode.Kannada, unicode.Khmer, unicode.Khojki, unicode.Malayalam, unicode.Mandaic, unicode.Manichaean,
+	unicode.Meetei_Mayek, unicode.Modi, unicode.Mongolian, unicode.Myanmar, unicode.Newa, unicode.Nko, unicode.Oriya, unicode.Phags_Pa, unicode.Saurashtra,
+	unicode.Sharada, unicode.Sinhala, unicode.Sundanese, unicode.Syriac, unicode.Tai_Tham, unicode.Tamil, unicode.Telugu, unicode.Tibetan, unicode.Tirhuta,
+}
+
+// unspaced are the scripts that write no blanks, so that texts say where a line may end.
+var unspaced = []*unicode.RangeTable{unicode.Balinese, unicode.Javanese, unicode.Khmer, unicode.Lao, unicode.Myanmar, unicode.Tai_Tham, unicode.Thai}
+
+// ordinary answers whether r, hidden at text[i:], is what texts of its script have there:
+// what joins letters or signs and keeps them from joining, where a line may end, the form of
+// a letter, the tags of a flag. A form feed is one alone in its line.
+func ordinary(text string, i int, r rune) bool {
+	before, after := around(text, i, r)
+	switch {
+	case r == '\f':
+		rest := text[i+1:]
+		return (i == 0 || before == '\n') && (rest == "" || rest[0] == '\n' || strings.HasPrefix(rest, "\r\n"))
+	case r == '\u200b':
+		return unicode.In(before, unspaced...) && unicode.In(after, unspaced...)
+	case r == '\u200d' && (before == '\ufe0f' || isSign(before)):
+		return isSign(after) // emoji
+	case r == '\u200d': // also at a word's end
+		return unicode.In(letterOf(text[:i]), cursive...)
+	case r == '\u200c': // also between a word of another script and its ending
+		shows := unicode.In(before, unicode.L, unicode.M, unicode.N) && unicode.In(after, unicode.L, unicode.M, unicode.N) && !Hidden(before) && !Hidden(after)
+		return shows && (unicode.In(letterOf(text[:i]), cursive...) || unicode.In(after, cursive...))
+	case r == '\u180e':
+		return unicode.Is(unicode.Mongolian, before) && unicode.Is(unicode.Mongolian, after)
+	case r >= 0x13430 && r <= 0x1343f:
+		return unicode.Is(unicode.Egyptian_Hieroglyphs, before)
+	case r >= 0xe0020 && r <= 0xe007f:
+		return isFlag(text, i)
+	case r >= 0xe0100 && r <= 0xe01ef:
+		return unicode.Is(unicode.Han, before) // as names are written
+	}
+	return false
+}
+
+func isSign(r rune) bool { return r > 0xa0 && r != utf8.RuneError && !Hidden(r) && unicode.Is(unicode.S, r) }
+
+// letterOf is the letter that a text ends with, whatever marks stand on it.
+func letterOf(text string) rune {
+	for {
+		r, n := utf8.DecodeLastRuneInString(text)
+		if n == 0 || !unicode.Is(unicode.Inherited, r) || Hidden(r) {
+			return r
+		}
+		text = text[:len(text)-n]
+	}
+}
+
+// flags are those that are written with tags behind a black flag: of England, Scotland and Wales.
+var flags = []string{tagged("gbeng"), tagged("gbsct"), tagged("gbwls")}
+
+func tagged(letters string) string {
+	return strings.Map(func(r rune) rune { return 0xe0000 + r }, letters) + "\U000e007f"
+}
+
+// isFlag answers whether the tag at text[i:] is one of a flag's.
+func isFlag(text string, i int) bool {
+	const black = "\U0001f3f4"
+	const longest = len(black) + 6*4 // bytes, up to its last tag
+	from := max(0, i-longest)
+	start := strings.LastIndex(text[from:i], black)
+	if start < 0 {
 		return false
 	}
-	before, after := around(text, i, r)
-	shows := func(r rune) bool { return r > 0x7f && r != utf8.RuneError && !Hidden(r) }
-	return shows(before) && shows(after)
+	start += from + len(black)
+	return slices.ContainsFunc(flags, func(flag string) bool { return i < start+len(flag) && strings.HasPrefix(text[start:], flag) })
 }
 
 // Text writes what is hidden, and bytes that are no UTF-8, as a Go string has it:

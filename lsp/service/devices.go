@@ -55,8 +55,11 @@ func (c *session) offerCode(_ context.Context, params json.RawMessage) (any, err
 	if len(roots) == 0 {
 		return nil, wire.InvalidParams("no folder: name the folders that the device may search")
 	}
-	for _, root := range roots {
+	for i, root := range roots {
 		if err := isFolder(root); err != nil {
+			return nil, err
+		}
+		if roots[i], err = filepath.EvalSymlinks(root); err != nil { // what is named is what there is now
 			return nil, err
 		}
 	}
@@ -264,21 +267,34 @@ func (d *doorman) admit(ws *websocket.Conn, o *offer, accepting *device.Acceptin
 func cut(reason string) string { return reason[:min(len(reason), 120)] }
 
 // own resolves a folder for a device, so that no link leads out of the folders that it may
-// search. A client of the socket may search wherever its user may.
+// search, nor one that took the place of such a folder since the device was paired, as a
+// repository can arrange. A client of the socket may search wherever its user may.
 func (c *session) own(root string) (string, error) {
 	if c.device == nil {
 		return root, nil
 	}
 	if real, err := filepath.EvalSymlinks(root); err == nil {
 		for _, allowed := range c.device.Roots {
-			from, err := filepath.EvalSymlinks(allowed)
-			if err != nil {
-				continue
-			}
-			if to, err := filepath.Rel(from, real); err == nil && filepath.IsLocal(to) {
+			if to, err := filepath.Rel(allowed, real); err == nil && filepath.IsLocal(to) {
 				return real, nil
 			}
 		}
 	}
 	return "", wire.InvalidParams("%q is not among the folders of this device: %s", root, cmp.Or(strings.Join(c.device.Roots, ", "), "none"))
+}
+
+// ownRoots are the client's folders for a request. Those of a device are still what they were.
+func (c *session) ownRoots() ([]string, error) {
+	roots := c.rootsNow()
+	if len(roots) == 0 {
+		return nil, noFolder()
+	}
+	for _, root := range roots {
+		if real, err := c.own(root); err != nil {
+			return nil, err
+		} else if real != root {
+			return nil, wire.InvalidParams("%q is another folder by now: connect again", root)
+		}
+	}
+	return roots, nil
 }

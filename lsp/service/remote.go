@@ -23,6 +23,8 @@ const (
 	maxUnknown = 16
 	// maxRemoteHeader is the largest header of a request to open a WebSocket, in bytes.
 	maxRemoteHeader = 8 << 10
+	// maxInHallway is how many connections may have opened no WebSocket yet.
+	maxInHallway = 128
 )
 
 // Remote is where devices reach a service: it listens for TLS 1.3 and speaks WebSocket.
@@ -106,6 +108,7 @@ func (s *server) serveRemote(ctx context.Context, r *Remote) {
 		},
 		ErrorLog: slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
 	}
+	h.ConnState = new(hallway).note
 	defer context.AfterFunc(ctx, func() { _ = h.Close() })()
 	if err := h.ServeTLS(r.listener, "", ""); err != nil && ctx.Err() == nil {
 		s.opts.Log.Error("serve devices", "error", err)
@@ -114,6 +117,33 @@ func (s *server) serveRemote(ctx context.Context, r *Remote) {
 	d.closed = true
 	d.mu.Unlock()
 	d.inside.Wait()
+}
+
+// hallway has the connections that have opened no WebSocket yet, the first first. If there are too
+// many, the first of them end: a device opens its own at once, and each has a descriptor.
+type hallway struct {
+	mu      sync.Mutex
+	waiting []net.Conn // guarded by mu
+}
+
+// note is a http.Server's ConnState.
+func (h *hallway) note(conn net.Conn, state http.ConnState) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch state {
+	case http.StateNew:
+		if len(h.waiting) >= maxInHallway {
+			first := h.waiting[0]
+			if over, ok := first.(*tls.Conn); ok {
+				first = over.NetConn() // it may not take a word of farewell
+			}
+			_ = first.Close()
+			h.waiting = h.waiting[1:]
+		}
+		h.waiting = append(h.waiting, conn)
+	case http.StateHijacked, http.StateClosed:
+		h.waiting = slices.DeleteFunc(h.waiting, func(c net.Conn) bool { return c == conn })
+	}
 }
 
 // enter counts a connection in, unless the service ends.

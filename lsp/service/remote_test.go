@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -128,6 +129,37 @@ func TestDevice(t *testing.T) {
 	}
 	_, err = user.Revoke(t.Context(), "laptop")
 	wants(t, "revoked again", err, "no device")
+}
+
+// A folder is what it was when the device was paired: one of a repository's that becomes a link leads
+// nowhere else, for those who connect then and for those who are connected.
+func TestDevicesFolderBecomesALink(t *testing.T) {
+	s := serving(t)
+	a, b := barn(t, "a"), barn(t, "b")
+	who := s.paired(t, "laptop", a)
+	c := connect(t, who, a)
+	if _, err := c.Search(t.Context(), client.Search{Query: "frost", Current: true}); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Rename(a, a+"-before"), os.Symlink(b, a)); err != nil {
+		t.Skip("no links here: ", err)
+	}
+	_, err := c.Search(t.Context(), client.Search{Query: "frost", Current: true})
+	wants(t, "a search", err, "not among the folders of this device")
+	_, err = c.Span(t.Context(), client.Span{Path: "store.go", StartLine: 1, EndLine: 9})
+	wants(t, "a span", err, "not among the folders of this device")
+	err = c.Call(t.Context(), client.MethodTool, client.Tool{Name: "list_files", Arguments: json.RawMessage("{}")}, nil)
+	wants(t, "a tool", err, "not among the folders of this device")
+	_, err = c.AddRoot(t.Context(), b)
+	wants(t, "where it leads", err, "not among the folders of this device")
+	_, err = client.DialDevice(t.Context(), who, client.Options{Hello: client.Hello{Roots: []string{a}}})
+	wants(t, "another connection", err, "not among the folders of this device")
+	if err := errors.Join(os.Remove(a), os.Rename(a+"-before", a)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Search(t.Context(), client.Search{Query: "frost", Current: true}); err != nil {
+		t.Errorf("as it was again: %v", err)
+	}
 }
 
 // What was paired stays paired when the service begins again, with the same certificate, and its
@@ -599,6 +631,26 @@ func TestManyUnknown(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// Connections that say nothing, or half a greeting, keep no device out, even by the hundred.
+func TestManySilent(t *testing.T) {
+	s := serving(t)
+	a := barn(t, "a")
+	who := s.paired(t, "laptop", a)
+	for range 400 {
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", s.address())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		_, _ = conn.Write([]byte("\x16\x03\x01"))
+	}
+	c, err := client.DialDevice(t.Context(), who, client.Options{Hello: client.Hello{Roots: []string{a}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Close()
 }
 
 // A service that was not told where takes no devices.

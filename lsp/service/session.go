@@ -428,9 +428,9 @@ func (c *session) status(ctx context.Context, _ json.RawMessage) (any, error) {
 
 // search serves a request of lsp/search in the client's folders as they are now.
 func (c *session) search(ctx context.Context, method string, params json.RawMessage) (any, error) {
-	roots := c.rootsNow()
-	if len(roots) == 0 {
-		return nil, noFolder()
+	roots, err := c.ownRoots()
+	if err != nil {
+		return nil, err
 	}
 	l := &lease{server: c.server, folders: slices.Sorted(slices.Values(roots))}
 	defer l.end()
@@ -456,10 +456,11 @@ func (c *session) callTool(ctx context.Context, params json.RawMessage) (any, er
 	if p.Name == "" {
 		return nil, wire.InvalidParams("name is empty: give that of a tool")
 	}
-	folders := c.folders()
-	if len(folders) == 0 {
-		return nil, noFolder()
+	folders, err := c.ownRoots()
+	if err != nil {
+		return nil, err
 	}
+	slices.Sort(folders)
 	jsonrpc2.Async(ctx)
 	project, done, err := c.server.projects.Use(folders)
 	if err != nil {

@@ -162,7 +162,9 @@ func ordinary(text string, i int, r rune) bool {
 	return false
 }
 
-func isSign(r rune) bool { return r > 0xa0 && r != utf8.RuneError && !Hidden(r) && unicode.Is(unicode.S, r) }
+func isSign(r rune) bool {
+	return r > 0xa0 && r != utf8.RuneError && !Hidden(r) && unicode.Is(unicode.S, r)
+}
 
 // letterOf is the letter that a text ends with, whatever marks stand on it.
 func letterOf(text string) rune {

@@ -76,7 +76,7 @@ func (h *halting) Write(b []byte) (int, error) {
 
 // A cancelled download says what it has left and what goes on with it, cancelled while it is under way or when it is paused.
 func TestACancelledDownloadSaysWhatItLeaves(t *testing.T) {
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	emptyConfig(t)
 	weights := make([]byte, 12_000_000)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.ServeContent(&halting{w, 5_000_000, r.Context().Done()}, r, "", time.Time{}, bytes.NewReader(weights))

@@ -21,9 +21,18 @@ import (
 	"quarry/model/ollamatest"
 )
 
+// emptyConfig has settings and the user's catalogue of models read from an empty folder, on each
+// system by its own variable.
+func emptyConfig(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", dir)
+	t.Setenv("AppData", dir)
+}
+
 // Where Ollama's models lie is what a model of its own says; where it has none quarry guesses, and says so.
 func TestOllamasDisk(t *testing.T) {
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	emptyConfig(t)
 	guess := t.TempDir()
 	t.Setenv("OLLAMA_MODELS", guess)
 	server := ollamatest.StartEmpty(t)
@@ -53,7 +62,7 @@ func TestOllamasDisk(t *testing.T) {
 
 // A disk that is full says so before an import or, where that is not known, by Ollama's own word, and nothing is left of it.
 func TestImportOnAFullDisk(t *testing.T) {
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	emptyConfig(t)
 	server := ollamatest.StartEmpty(t)
 	t.Setenv("OLLAMA_MODELS", server.Models())
 	to, err := url.Parse(server.URL)
@@ -107,7 +116,7 @@ func TestImportOnAFullDisk(t *testing.T) {
 
 // Of two imports of one name at once the second is told to wait: both would be tried under one name.
 func TestImportsAtOnce(t *testing.T) {
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	emptyConfig(t)
 	s := settings.Default()
 	s.Ollama.URL = ollamatest.StartEmpty(t).URL
 	state, file := t.TempDir(), filepath.Join(t.TempDir(), "tiny.gguf")

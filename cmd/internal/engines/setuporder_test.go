@@ -15,7 +15,7 @@ import (
 
 // In an editor, too, what is there serves although what has to be fetched does not come.
 func TestSetupUsesFirstWhatIsThere(t *testing.T) {
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	emptyConfig(t)
 	path := settings.UserFilePath()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func TestSetupUsesFirstWhatIsThere(t *testing.T) {
 
 // An editor's first remedy is not the model that is known to complete nothing, and what it sets up works.
 func TestSetupLeavesWhatCompletesNothing(t *testing.T) {
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	emptyConfig(t)
 	path := settings.UserFilePath()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func TestSetupLeavesWhatCompletesNothing(t *testing.T) {
 
 // What an editor sets up while no model is asked is said not to be asked yet.
 func TestSetupWhileNoModelIsAsked(t *testing.T) {
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	emptyConfig(t)
 	if err := os.MkdirAll(filepath.Dir(settings.UserFilePath()), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestSetupWhileNoModelIsAsked(t *testing.T) {
 // On an Ollama without models there is one recommendation, that of `quarry setup model` with its reason, in the message and in the
 // status; a model that the user has named is the one to fetch.
 func TestOneRecommendation(t *testing.T) {
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	emptyConfig(t)
 	for _, test := range []struct{ model, message, reason string }{
 		{
 			"granite4:micro", "Ollama has no model granite4:micro: run `quarry setup model`. qwen2.5-coder:1.5b suits this machine: it takes about 2.0 GB",

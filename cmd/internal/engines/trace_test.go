@@ -17,7 +17,7 @@ import (
 // What was kept before the user switched statistics off is gone after a month, too: each start of a server removes what is
 // older, a command that answers once nothing.
 func TestStatisticsGrowOldWhileNoneAreKept(t *testing.T) {
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	emptyConfig(t)
 	state := t.TempDir()
 	stats, err := StatsDir(state)
 	if err != nil {
@@ -72,7 +72,7 @@ func TestStatisticsGrowOldWhileNoneAreKept(t *testing.T) {
 
 // How long a small folder took is among the numbers, though nobody saw it being indexed.
 func TestAQuickScanIsInTheStatistics(t *testing.T) {
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	emptyConfig(t)
 	root, state := t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(root, "a.go"), []byte("package a\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -13,9 +13,7 @@ import (
 // Where the record cannot be written, nothing is: it could not be taken back.
 func TestNothingIsWrittenWithoutARecord(t *testing.T) {
 	s := machine(t, nil)
-	if err := os.Symlink(filepath.Join(s.Home, "nowhere"), s.StateDir); err != nil {
-		t.Skipf("this system makes no links: %v", err)
-	}
+	makeLink(t, filepath.Join(s.Home, "nowhere"), s.StateDir)
 	path := filepath.Join(s.Home, ".claude.json")
 	write(t, path, "{}\n", 0o600)
 	before := tree(t, s.Home)
@@ -173,9 +171,7 @@ func TestNeovimConfigurationBehindLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for link, to := range map[string]string{config: real, filepath.Join(real, "lua"): filepath.Join(s.Home, "lua"), filepath.Join(s.Home, "lua", "round"): real} {
-		if err := os.Symlink(to, link); err != nil {
-			t.Skipf("this system makes no links: %v", err)
-		}
+		makeLink(t, to, link)
 	}
 	before := tree(t, s.Home)
 	setUp(t, s, "nvim")

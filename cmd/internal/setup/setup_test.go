@@ -16,7 +16,9 @@ func machine(t *testing.T, env map[string]string) *Setup {
 	home := t.TempDir()
 	executable := filepath.Join(home, "bin", "quarry")
 	write(t, executable, "", 0o755)
-	t.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config")) // of quarry's own settings
+	for _, name := range []string{"XDG_CONFIG_HOME", "AppData"} { // of quarry's own settings, by system
+		t.Setenv(name, filepath.Join(home, ".config"))
+	}
 	return &Setup{StateDir: filepath.Join(home, "state"), Machine: Machine{
 		OS: "linux", Home: home, Executable: executable, Repository: filepath.Join(home, "repository"),
 		Getenv: func(name string) string { return env[name] },
@@ -273,9 +275,7 @@ func TestLinkStaysALink(t *testing.T) {
 	write(t, real, "{}\n", 0o600)
 	link := filepath.Join(s.Home, ".config/crush/crush.json")
 	write(t, filepath.Join(filepath.Dir(link), "other"), "", 0o600)
-	if err := os.Symlink("../../dotfiles/crush.json", link); err != nil {
-		t.Skipf("this system makes no links: %v", err)
-	}
+	makeLink(t, filepath.Join("..", "..", "dotfiles", "crush.json"), link)
 	setUp(t, s, "crush")
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("it is no link any more: %v, %v", info, err)
@@ -539,9 +539,7 @@ func TestNotesOfAHostileRepository(t *testing.T) {
 	write(t, victim, "# rc\n", 0o644)
 	try := func(link string) error {
 		t.Helper()
-		if err := os.Symlink(link, notes); err != nil {
-			t.Skipf("this system makes no links: %v", err)
-		}
+		makeLink(t, link, notes)
 		list, err := s.Changes("codex", target.NotesPlan(s.Machine))
 		if err == nil {
 			_, err = s.Do("codex", list)
@@ -551,9 +549,7 @@ func TestNotesOfAHostileRepository(t *testing.T) {
 		}
 		return err
 	}
-	if err := os.Symlink(s.Home, filepath.Join(s.Repository, "up")); err != nil {
-		t.Skipf("this system makes no links: %v", err)
-	}
+	makeLink(t, s.Home, filepath.Join(s.Repository, "up"))
 	for _, link := range []string{victim, "../.bashrc", "up/.bashrc"} {
 		if err := try(link); err == nil || !strings.Contains(err.Error(), "leads out of the repository") {
 			t.Errorf("%s: %v", link, err)

@@ -252,7 +252,7 @@ func TestTraceIsBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if info.Mode().Perm()&0o077 != 0 || info.Size() > maxTraceDay || info.Size() < maxTraceDay/2 {
+		if hasModes && info.Mode().Perm()&0o077 != 0 || info.Size() > maxTraceDay || info.Size() < maxTraceDay/2 {
 			t.Errorf("%s: %v, %d bytes", e.Name(), info.Mode(), info.Size())
 		}
 		total += info.Size()
@@ -260,7 +260,7 @@ func TestTraceIsBounded(t *testing.T) {
 	if len(entries) != KeptDays || total > 8<<20 || entries[0].Name() != first.AddDate(0, 0, 10).Format(dateForm)+extension {
 		t.Errorf("%d days with %d bytes, from %s", len(entries), total, entries[0].Name())
 	}
-	if info, err := os.Stat(filepath.Join(dir, traceFolder)); err != nil || info.Mode().Perm() != 0o700 {
+	if info, err := os.Stat(filepath.Join(dir, traceFolder)); err != nil || hasModes && info.Mode().Perm() != 0o700 {
 		t.Errorf("%v, %v", info, err)
 	}
 	// Reading it alone removes what is too old.

@@ -56,7 +56,7 @@ agents: eval ## what an agent needs for 40 tasks with quarry's tools and with ri
 # What dist makes: PLATFORMS=linux-amd64,windows-amd64 makes some of them; SITE is the address of the repository's page.
 dist: completions man vscode ## make the archives of all systems with their sums, bin/dist (needs npm, pip; cold a quarter of an hour for each)
 	@$(GO) run ./testdata/supply dist -zig "$$(testdata/supply/zig.sh)" -version "$(VERSION)" -ldflags "$(LDFLAGS)" \
-		-epoch "$$(git show -s --format=%ct HEAD)" -vsix editors/vscode/dist/quarry.vsix -only "$(PLATFORMS)" && echo bin/dist
+		-epoch "$$(git show -s --format=%ct HEAD)" -vsix editors/vscode/dist/quarry.vsix -home "$(SITE)" -only "$(PLATFORMS)" && echo bin/dist
 
 registries: ## write what package managers want of archives, bin/registries (VERSION, SITE, MAINTAINER)
 	@$(GO) run ./testdata/supply registries -version "$(VERSION)" -epoch "$$(git show -s --format=%ct HEAD)" -home "$(SITE)" -maintainer "$(MAINTAINER)" && echo bin/registries

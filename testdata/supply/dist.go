@@ -27,6 +27,7 @@ type release struct {
 	ldflags   string // that stamp version, commit and date
 	when      time.Time
 	extension string // VS Code's, "" for none
+	home      string // address of the repository's page, "" if nobody knows
 	cc        string // zig
 	out       string
 }
@@ -42,6 +43,7 @@ func dist(args []string) error {
 	flags.Int64Var(&epoch, "epoch", 0, "the time of every packed file, in seconds since 1970")
 	flags.StringVar(&r.extension, "vsix", "", "VS Code's extension without a server in it")
 	flags.StringVar(&r.out, "out", "bin/dist", "folder of the archives")
+	flags.StringVar(&r.home, "home", "", "address of the repository's page, where the documents' links lead")
 	flags.StringVar(&r.cc, "zig", "", "path of zig")
 	flags.StringVar(&only, "only", "", "platforms, by commas (default all)")
 	if err := flags.Parse(args); err != nil {
@@ -172,6 +174,9 @@ func (r release) make(p platform) error {
 		if err != nil {
 			return err
 		}
+		if strings.HasSuffix(file, ".md") {
+			text = r.withLinks(text)
+		}
 		entries = append(entries, entry{strings.TrimPrefix(file, "bin/"), text, false})
 	}
 	if extension != nil {
@@ -189,6 +194,22 @@ func (r release) make(p platform) error {
 		}
 	}
 	return r.write(p.Archive(r.version), p.Folder(r.version), entries)
+}
+
+// relative are links to files of the repository, in Markdown.
+var relative = regexp.MustCompile(`\]\(([A-Za-z][\w./-]*)(#[\w-]*)?\)`)
+
+// withLinks is a document whose links lead to the repository, as it was at the release: an archive
+// has none of its files.
+func (r release) withLinks(text []byte) []byte {
+	if r.home == "" {
+		return text
+	}
+	at := "HEAD"
+	if r.version != unreleased {
+		at = "v" + r.version
+	}
+	return relative.ReplaceAll(text, []byte("]("+strings.TrimSuffix(r.home, "/")+"/blob/"+at+"/$1$2)"))
 }
 
 // Names of the papers in an archive, and of the first one in VS Code's extension.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -49,6 +50,35 @@ func TestArchivesAreReproducible(t *testing.T) {
 			}
 			if info, err := os.Stat(path); runtime.GOOS != "windows" && (err != nil || info.Mode()&0o111 != 0 != e.run) {
 				t.Errorf("%s: %s has mode %v", name, e.name, info.Mode())
+			}
+		}
+	}
+}
+
+// An archive has no docs/, so that the links of its README lead to the repository at the release.
+func TestLinksOfDocuments(t *testing.T) {
+	const text = "[models](docs/models.md), ![typing](docs/nvim-typing.svg), [peers](bench/completion.md#beside-peers), [Ollama](https://ollama.com), [below](#try-it)"
+	for _, c := range []struct {
+		r    release
+		want string
+	}{
+		{release{version: "1.2.3"}, text},
+		{release{version: "1.2.3", home: home + "/"}, strings.NewReplacer("](docs/", "]("+home+"/blob/v1.2.3/docs/", "](bench/", "]("+home+"/blob/v1.2.3/bench/").Replace(text)},
+		{release{version: unreleased, home: home}, strings.NewReplacer("](docs/", "]("+home+"/blob/HEAD/docs/", "](bench/", "]("+home+"/blob/HEAD/bench/").Replace(text)},
+	} {
+		if got := string(c.r.withLinks([]byte(text))); got != c.want {
+			t.Errorf("%+v:\n%s\nwant\n%s", c.r, got, c.want)
+		}
+	}
+	// Each relative link of the two documents is one that is rewritten.
+	for _, file := range []string{"README.md", "CHANGELOG.md"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, link := range regexp.MustCompile(`\]\(([^)]*)\)`).FindAllSubmatch(release{version: "1.2.3", home: home}.withLinks(text), -1) {
+			if to := string(link[1]); !strings.HasPrefix(to, "https://") && !strings.HasPrefix(to, "#") {
+				t.Errorf("%s: the link to %q leads nowhere from an archive", file, to)
 			}
 		}
 	}

@@ -91,6 +91,8 @@ type Report struct {
 	// Stop is why the model was asked no more.
 	Stop  loop.Stop
 	Steps []loop.Step
+	// Offered are the lines that a small model was shown to choose between.
+	Offered []agent.Citation
 	// FirstShown is when the first text could be shown, counted from the question.
 	FirstShown time.Duration
 }

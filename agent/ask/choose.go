@@ -94,6 +94,9 @@ func (a *Assistant) choose(ctx context.Context, q agent.Question, w Watch) (Repo
 	if !p.founded() {
 		p.unfound(out, shown, check)
 	}
+	for _, p := range pieces {
+		report.Offered = append(report.Offered, p.shown()...)
+	}
 	report.Stop = out.Stop
 	report.Answer = agent.Answer{Text: p.text, Citations: p.citations, Removed: p.removed, Unfounded: p.unfounded}
 	report.FirstShown = time.Since(begin)
@@ -232,7 +235,8 @@ func (a *Assistant) ask(ctx context.Context, q agent.Question, pieces []piece, s
 		return choice{}, err
 	}
 	c, ok := parseChoice(reply.Text)
-	if !ok && formless {
+	// Some servers take a schema and do not keep to it.
+	if !ok && (formless || !strings.HasPrefix(strings.TrimSpace(reply.Text), "{")) {
 		c, ok = inWords(reply.Text)
 	}
 	if !ok {

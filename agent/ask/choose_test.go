@@ -182,6 +182,15 @@ func TestChooseWithAServerThatTakesNoSchema(t *testing.T) {
 	}
 }
 
+// Some servers take a schema and answer in words all the same.
+func TestChooseWithAServerThatIgnoresTheSchema(t *testing.T) {
+	w := newWorld()
+	r, _ := choosing(t, w, where, "The function Open opens the store in dir [1]. It is in store/store.go")
+	if want := "The function Open opens the store in dir.\n\n- store/store.go:4-6"; r.Text != want || r.Unfounded {
+		t.Errorf("%q; want %q", r.Text, want)
+	}
+}
+
 // Where the model gives no answer the evidence is shown, and why there is none.
 func TestChooseShowsTheEvidenceOfAModelThatFails(t *testing.T) {
 	w := newWorld()

@@ -24,6 +24,18 @@ type piece struct {
 	selected bool
 }
 
+// shown are the lines of the file that are shown.
+func (p *piece) shown() (list []agent.Citation) {
+	for _, n := range p.numbers {
+		if last := len(list) - 1; n > 0 && last >= 0 && list[last].EndLine == n-1 {
+			list[last].EndLine = n
+		} else if n > 0 {
+			list = append(list, agent.Citation{Path: p.Path, StartLine: n, EndLine: n})
+		}
+	}
+	return list
+}
+
 // leftOut stands for lines that are not shown.
 const leftOut = "..."
 

@@ -71,8 +71,9 @@ type NoteModel struct {
 	// Reason says what is wrong and what to do. With ModelReady: what works less
 	// well than it could.
 	Reason string `json:"reason,omitempty" jsonschema:"what is wrong and what to do about it"`
-	// Full: it is ready, and its server sends requests away.
-	Full bool `json:"full,omitempty" jsonschema:"its server is full: it sent the last requests away, and ghost text is copied from the user's code until it takes one"`
+	// Full: it is ready, and requests get no answer for now; Why says it in a few words.
+	Full bool   `json:"full,omitempty" jsonschema:"its server is full, answers another program or fails: it answers no request for now, and ghost text is copied from the user's code until it does"`
+	Why  string `json:"why,omitempty" jsonschema:"with full: server full, busy for another program, or no answers"`
 	// Off: the user's settings want no model, so that nothing is wrong.
 	Off  bool   `json:"off,omitempty" jsonschema:"the user's settings want no model"`
 	Host string `json:"host,omitempty" jsonschema:"the other machine that runs it and reads the code in prompts; absent where it is this one"`
@@ -136,7 +137,7 @@ func (n *StatusNote) word() {
 		}
 		lines = append(lines, sentence(n.Model.Reason), untilThen)
 	case n.Model.Full:
-		n.Level, n.Text = LevelWarning, name+": server full"
+		n.Level, n.Text = LevelWarning, name+": "+cmp.Or(n.Model.Why, "server full")
 		lines = append(lines, sentence(n.Model.Reason))
 	default:
 		lines = append(lines, "Ghost text is by "+name+".")

@@ -28,6 +28,10 @@ func TestWordsOfAStatusNote(t *testing.T) {
 			lsp.LevelWarning, "m: server full", "Gpu.example is busy: wait.",
 		},
 		{
+			"busy", lsp.StatusNote{Model: lsp.NoteModel{Name: "m", State: lsp.ModelReady, Full: true, Why: "busy for another program", Reason: "m is busy for another program: wait"}},
+			lsp.LevelWarning, "m: busy for another program", "M is busy for another program: wait.",
+		},
+		{
 			"remote", lsp.StatusNote{Model: lsp.NoteModel{Name: "m", State: lsp.ModelReady, Host: "gpu.example:11434"}, Sends: []lsp.Send{
 				{Use: "completion", Model: "m", Host: "gpu.example:11434", Remote: true, Plain: true}, {Use: "search", Model: "e", Host: "gpu.example:11434", Remote: true},
 				{Use: "reranker", Host: "127.0.0.1:8080"},

@@ -141,6 +141,7 @@ func (rt *Runtime) ask(req request, queued time.Time, over func()) *call {
 	}
 	running := rt.spawn(func() {
 		rt.wake()
+		sent := rt.opt.Clock.Now()
 		m := rt.metrics.begin(rt.opt.Clock, queued, req.prompt)
 		limit := patience(m.timing.PromptBytes-m.timing.SharedBytes, rt.metrics.tokenTime(), rt.metrics.readTime())
 		answered, text := false, false
@@ -152,6 +153,9 @@ func (rt *Runtime) ask(req request, queued time.Time, over func()) *call {
 			err = errStopped
 		}
 		m.end(err)
+		if unanswered := rt.unansweredIn(rt.opt.Clock.Now().Sub(sent)); unanswered != nil && err == errStopped && !answered {
+			rt.noteRefusal(unanswered)
+		}
 		rt.noteEnd(err, answered)
 		if err == nil || text {
 			rt.noteText(req.prompt, text)

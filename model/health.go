@@ -32,9 +32,10 @@ type State struct {
 	// Warning, if not empty, is a sentence about a model that can be asked but does not work
 	// well.
 	Warning string
-	// Full: the model is Ready, but the server refuses requests because it is full, as Warning
-	// says.
+	// Full: the model is Ready, but requests get no answer for now, as Warning says. Why says in
+	// about three words whether the server is full, busy for another program or failing.
 	Full bool
+	Why  string
 	// Version is the server's, if it answered.
 	Version string
 
@@ -57,10 +58,14 @@ const (
 	idleCheck = 30 * time.Second
 )
 
-// refusedInARow is the number of refused requests in a row after which a full server is worth
-// a warning. A request is retried several times before it counts as refused, and a team's
-// server is full for a moment every day.
+// refusedInARow is the number of requests without an answer in a row after which a full or a
+// failing server is worth a warning. A request is retried several times before it counts as
+// refused, and a team's server is full for a moment every day.
 const refusedInARow = 3
+
+// unheard is how long a request must have waited for its first token to count as unanswered
+// when it is given up. Requests of users who go on typing are given up sooner, and do not count.
+const unheard = 5 * time.Second
 
 type health struct {
 	telling sync.Mutex // held while OnChange runs, so that changes come in order
@@ -68,7 +73,7 @@ type health struct {
 	state   State
 	changed chan struct{} // closed and replaced on every change
 	probed  time.Time     // when the last probe ended
-	refused int           // requests in a row that the server refused because it is full
+	refused int           // requests in a row that got no answer, not counting faults of their own
 	full    error         // the error of the last of them
 	empty   int           // empty answers in a row, each to another prompt than the one before
 	nothing string        // the last of these prompts
@@ -155,18 +160,32 @@ func (rt *Runtime) noteEnd(err error, answered bool) {
 		errors.Is(err, ErrTooLong) || errors.Is(err, ErrBusy) || errors.Is(err, ErrNoTools) {
 		return
 	}
+	if !answered { // the watcher may find nothing wrong with the server
+		rt.noteRefusal(err)
+	}
 	signal(rt.health.doubt)
 }
 
-// noteRefusal counts requests that the server refused because it is full. err is nil for a
-// request that was answered.
+// unansweredIn is the error of a request that was given up after it had waited for its first
+// token, nil if the wait was short. A model of Ollama's may be stuck or busy instead, which
+// stuck.go finds out.
+func (rt *Runtime) unansweredIn(waited time.Duration) error {
+	if _, ok := rt.backend.(unloader); ok || waited < unheard {
+		return nil
+	}
+	return &problem{kind: ErrServer, what: rt.endpoint.Host + " gives no answer in time", fix: "wait, or restart it if this goes on"}
+}
+
+// noteRefusal counts requests that got no answer because the server is full or failing. err is
+// nil for a request that was answered.
 func (rt *Runtime) noteRefusal(err error) {
 	h := &rt.health
 	h.mu.Lock()
 	before := h.refused
-	if h.full = err; err == nil {
-		h.refused = 0
-	} else {
+	if err == nil || errors.Is(h.full, ErrBusy) != errors.Is(err, ErrBusy) {
+		h.refused = 0 // refused and failed requests are counted apart
+	}
+	if h.full = err; err != nil {
 		h.refused++
 	}
 	now := h.refused
@@ -207,17 +226,19 @@ func (rt *Runtime) answersNothing(of string) *problem {
 	}
 }
 
-// fullness is the warning about a server that refuses requests or answers another program; ""
-// if it does neither. The caller holds mu.
-func (h *health) fullness() string {
+// fullness is the warning about a server that refuses requests, answers another program or
+// fails, and the reason in a few words. Both are "" if it does none of these. The caller holds mu.
+func (h *health) fullness() (warning, why string) {
 	var p *problem
-	if errors.As(h.taken, &p) {
-		return p.Error() + ". Until then, completions are copied from your open files"
+	switch {
+	case errors.As(h.taken, &p):
+		return p.Error() + ". Until then, completions are copied from your open files", "busy for another program"
+	case h.refused < refusedInARow || !errors.As(h.full, &p):
+		return "", ""
+	case p.kind == ErrBusy:
+		return fmt.Sprintf("%s: wait, quarry goes on asking (it refused the last requests; until it accepts one, completions are copied from your open files)", p.what), "server full"
 	}
-	if h.refused < refusedInARow || !errors.As(h.full, &p) {
-		return ""
-	}
-	return fmt.Sprintf("%s: wait, quarry goes on asking (it refused the last requests; until it accepts one, completions are copied from your open files)", p.what)
+	return fmt.Sprintf("%s. It answered none of the last requests; until it does, completions are copied from your open files", p), "no answers"
 }
 
 func signal(c chan struct{}) {
@@ -345,7 +366,7 @@ func (rt *Runtime) probe(trusted bool) State {
 	if !trusted {
 		rt.metrics.forgetPrompt()
 	}
-	if !trusted && !errors.Is(was.Err, errSilent) && !errors.Is(was.Err, errUnfinished) && !errors.Is(was.Err, errTaken) { // these problems stand until the model has answered
+	if !trusted && !errors.Is(was.Err, errSilent) && !errors.Is(was.Err, errUnfinished) && !errors.Is(was.Err, ErrBusy) { // these problems stand until the model has answered
 		loading := st
 		loading.Phase, loading.Err = Loading, rt.isLoading()
 		rt.set(loading)
@@ -372,11 +393,12 @@ func (rt *Runtime) isLoading() error {
 
 // Small reports whether the model is known to have so few parameters that quarry asks it for
 // less at once.
-func (rt *Runtime) Small() bool {
-	const small = 4e9
-	n := rt.parameters.Load()
-	return n > 0 && n <= small
-}
+func (rt *Runtime) Small() bool { return few(float64(rt.parameters.Load())) }
+
+// SmallByName is Small for a model of which only the name is known.
+func SmallByName(name string) bool { return few(parametersOf(name)) }
+
+func few(parameters float64) bool { return parameters > 0 && parameters <= 4e9 }
 
 func (rt *Runtime) warning(about facts) string {
 	if about.hybrid {
@@ -445,9 +467,12 @@ func (rt *Runtime) change(next func(State) State) {
 	h.mu.Lock()
 	old := h.state
 	st := next(old)
-	st.Warning, st.Full = st.own, false
-	if full := h.fullness(); full != "" && st.Phase == Ready {
-		st.Warning, st.Full = strings.TrimSuffix(full+". "+st.own, ". "), true
+	st.Warning, st.Full, st.Why = st.own, false, ""
+	if st.Phase != Ready && st.Phase != old.Phase {
+		h.refused, h.full = 0, nil // the state says what is wrong, and no requests are sent
+	}
+	if full, why := h.fullness(); full != "" && st.Phase == Ready {
+		st.Warning, st.Full, st.Why = strings.TrimSuffix(full+". "+st.own, ". "), true, why
 	} else if h.empty >= emptyInARow && st.Phase == Ready {
 		st.Warning = strings.TrimSuffix(rt.answersNothing("its last answers had no text").Error()+". "+st.own, ". ")
 	}

@@ -227,6 +227,34 @@ func TestAServerThatIsNoOllama(t *testing.T) {
 	}
 }
 
+// Whoever has another server than Ollama, and has not said so, learns what to set.
+func TestAServerOfAnotherKind(t *testing.T) {
+	for name, other := range map[string]http.HandlerFunc{
+		"vLLM": http.NotFound,
+		"LM Studio": func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintf(w, `{"error": "Unexpected endpoint or method. (%s %s)"}`, r.Method, r.URL.Path)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/v1/models" {
+					fmt.Fprint(w, `{"object": "list", "data": [{"id": "qwen2.5-coder"}]}`)
+					return
+				}
+				other(w, r)
+			}))
+			defer s.Close()
+			o, _, seen := watched(t, s.URL)
+			if st := seen.wait(t, 0, model.Failing); !strings.HasSuffix(st.Err.Error(), " speaks OpenAI's API: set ollama.api to openai") {
+				t.Errorf("the user reads %q", st.Err)
+			}
+			if list := o.Check(soon(t)); len(list) != 1 || list[0].OK || list[0].Fix != "set ollama.api to openai" {
+				t.Errorf("found %+v", list)
+			}
+		})
+	}
+}
+
 func TestCloseWhileLoading(t *testing.T) {
 	s := modeltest.NewServer(t)
 	hold := make(chan struct{})

@@ -3,7 +3,9 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -112,7 +114,30 @@ func (c *ollama) version(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	v, err := c.api.Version(ctx)
-	return short(v), c.explainWithin(ctx, err)
+	if err = c.explainWithin(ctx, err); err == nil && v == "" {
+		err = c.notOllama(nil) // LM Studio answers everything
+	}
+	if errors.Is(err, errNoOllama) && c.speaksOpenAI(ctx) {
+		err = &problem{kind: ErrServer, what: fmt.Sprintf("%s speaks OpenAI's API", c.endpoint.Host), fix: "set ollama.api to openai"}
+	}
+	return short(v), err
+}
+
+// speaksOpenAI is whether what is no Ollama lists its models as vLLM, llama.cpp and LM Studio do.
+func (c *ollama) speaksOpenAI(ctx context.Context) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.endpoint.JoinPath("v1/models").String(), nil)
+	if err != nil {
+		return false
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return false
+	}
+	defer resp.Body.Close()
+	var list struct {
+		Data []openAIModel `json:"data"`
+	}
+	return resp.StatusCode == http.StatusOK && json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&list) == nil && list.Data != nil
 }
 
 // inspect fails with ErrModelMissing, or with ErrRefused if this Ollama runs the model on

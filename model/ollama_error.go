@@ -42,7 +42,7 @@ func (c *ollama) explain(err error) error {
 	case errors.As(err, &auth), errors.As(err, &status) && status.StatusCode == http.StatusForbidden:
 		return say(ErrServer, fmt.Sprintf("%s requires a login", c.endpoint.Host), "set the address of one without a login, because quarry sends none")
 	case errors.As(err, &status):
-		return c.explainStatus(status, say)
+		return c.explainStatus(err, status, say)
 	case errors.Is(err, errRedirect):
 		return say(ErrServer, fmt.Sprintf("%s sends requests elsewhere", c.endpoint.Host), "set the address of the Ollama itself")
 	case untrusted(c.endpoint, err) != nil:
@@ -60,24 +60,33 @@ func (c *ollama) explain(err error) error {
 	// JSON.
 	text := clean(err.Error())
 	if strings.HasPrefix(text, "<") || strings.Contains(text, "invalid character") {
-		return say(ErrServer, c.notOllama(), "check the address")
+		return c.notOllama(err)
 	}
 	return say(ErrServer, "Ollama failed", "see the output of `ollama serve` ("+text+")")
 }
 
-func (c *ollama) notOllama() string {
-	return fmt.Sprintf("%s does not speak Ollama's API", c.endpoint.Host)
+// errNoOllama is the cause of the problem that a server is none.
+var errNoOllama = errors.New("no Ollama")
+
+func (c *ollama) notOllama(cause error) error {
+	return &problem{
+		kind: ErrServer, what: fmt.Sprintf("%s does not speak Ollama's API", c.endpoint.Host), fix: "check the address, and ollama.api",
+		cause: errors.Join(errNoOllama, cause),
+	}
 }
 
-func (c *ollama) explainStatus(status api.StatusError, say func(kind error, what, fix string) error) error {
+func (c *ollama) explainStatus(err error, status api.StatusError, say func(kind error, what, fix string) error) error {
 	message := clean(status.ErrorMessage)
+	if strings.HasPrefix(message, "<") { // a page of what stands before it
+		message = ""
+	}
 	switch {
 	case status.StatusCode == http.StatusNotFound && strings.Contains(message, "model") && c.model == c.unchosen:
 		return say(ErrModelMissing, fmt.Sprintf("Ollama has no model %s", c.model), "run `quarry setup model`")
 	case status.StatusCode == http.StatusNotFound && strings.Contains(message, "model"):
 		return say(ErrModelMissing, fmt.Sprintf("Ollama has no model %s", c.model), fmt.Sprintf("run `quarry model pull %s`", c.model))
 	case status.StatusCode == http.StatusNotFound:
-		return say(ErrServer, c.notOllama(), "check the address")
+		return c.notOllama(err)
 	case status.StatusCode == http.StatusServiceUnavailable:
 		return say(ErrBusy, "Ollama's queue is full", "try again when the other program has its answers")
 	case status.StatusCode == http.StatusBadRequest && strings.Contains(message, "exceeds the context length"):

@@ -82,7 +82,7 @@ func (c *ollama) undecoded(ctx context.Context, err error) error {
 	case errors.As(err, &p):
 		return p
 	case errors.As(err, &syntax), errors.As(err, &shape):
-		return &problem{kind: ErrServer, what: c.notOllama(), fix: "check the address", cause: err}
+		return c.notOllama(err)
 	}
 	return c.brokeOff(err)
 }

@@ -197,7 +197,7 @@ func (c *openAI) complete(ctx context.Context, r request, each func(chunk)) erro
 	if prefix, suffix, ok := r.parts(); ok {
 		return c.infill(ctx, prefix, suffix, r, each)
 	}
-	return c.stream(ctx, "v1/completions", openAIRequest{
+	return c.stream(ctx, completionsPath, openAIRequest{
 		Model: c.model, Prompt: r.prompt, MaxTokens: r.maxTokens, Temperature: r.Temperature, TopP: r.TopP,
 		Stop: r.stop, Seed: r.seed, Logprobs: 1, Stream: true, StreamOptions: streamOptions{IncludeUsage: true},
 	}, each)
@@ -333,7 +333,7 @@ func (c *openAI) sendOnce(ctx context.Context, method, path string, body []byte)
 	if err != nil {
 		data = nil // the status is enough
 	}
-	return nil, retryAfter(resp.Header, c.clock.Now()), c.status(resp.StatusCode, data)
+	return nil, retryAfter(resp.Header, c.clock.Now()), c.status(path, resp.StatusCode, data)
 }
 
 // retryAfter is how long a server asks clients to wait (RFC 9110, 10.2.3), at most a day; 0 if

@@ -7,19 +7,9 @@ import (
 	"strings"
 )
 
-// status is the error for an HTTP status and the body that came with it.
-func (c *openAI) status(code int, body []byte) error {
-	var wrapped struct {
-		Error   json.RawMessage `json:"error"`
-		Message string          `json:"message"` // older vLLM
-	}
-	message := ""
-	if json.Unmarshal(body, &wrapped) == nil {
-		message = clean(wrapped.Message)
-		if len(wrapped.Error) > 0 {
-			message = errorMessage(wrapped.Error)
-		}
-	}
+// status is the error for an HTTP status of an answer to a request for a path, and the body that came with it.
+func (c *openAI) status(path string, code int, body []byte) error {
+	message := messageIn(body)
 	lower := strings.ToLower(message)
 	switch {
 	case refusesTools(message):
@@ -28,10 +18,14 @@ func (c *openAI) status(code int, body []byte) error {
 		return &problem{kind: ErrServer, what: fmt.Sprintf("%s refuses the API key", c.endpoint.Host), fix: "put the key it expects into the system key store (ollama.keyStore) or QUARRY_OLLAMA_API_KEY"}
 	case code == http.StatusServiceUnavailable && strings.Contains(lower, "loading"):
 		return &problem{kind: ErrLoading, what: fmt.Sprintf("%s is loading %s", c.endpoint.Host, c.model)}
+	case code == http.StatusTooManyRequests && strings.Contains(lower, "quota"):
+		return &problem{kind: ErrServer, what: fmt.Sprintf("the quota at %s is used up", c.endpoint.Host), fix: "raise it there, or ask another server (" + message + ")"}
 	case code == http.StatusTooManyRequests, code == http.StatusServiceUnavailable:
 		return &problem{kind: ErrBusy, what: fmt.Sprintf("%s is busy", c.endpoint.Host), fix: "try again later"}
 	case code == http.StatusBadRequest && strings.Contains(lower, "context"):
 		return &problem{kind: ErrTooLong, what: "the prompt is too long", fix: fmt.Sprintf("lower the context budget in quarry's settings (%s, %s)", c.model, message)}
+	case path == completionsPath && lacksPath(code, lower):
+		return c.chatsOnly(message)
 	case code == http.StatusNotFound && strings.Contains(lower, "model"):
 		return c.lacks(nil)
 	case code == http.StatusNotFound:
@@ -39,7 +33,68 @@ func (c *openAI) status(code int, body []byte) error {
 	case message == "":
 		return &problem{kind: ErrServer, what: fmt.Sprintf("%s failed with HTTP status %d", c.endpoint.Host, code), fix: "see its log"}
 	}
+	if code < http.StatusInternalServerError {
+		return &problem{kind: ErrServer, what: fmt.Sprintf("%s refuses requests", c.endpoint.Host), fix: "see its log (" + message + ")"}
+	}
 	return c.failed(message)
+}
+
+// messageIn is the error message in the body of an answer, "" if there is none.
+func messageIn(body []byte) string {
+	var wrapped struct {
+		Error   json.RawMessage `json:"error"`
+		Message string          `json:"message"` // older vLLM
+		Detail  json.RawMessage `json:"detail"`  // FastAPI
+	}
+	if json.Unmarshal(body, &wrapped) != nil {
+		return ""
+	}
+	if len(wrapped.Error) > 0 {
+		return errorMessage(wrapped.Error)
+	}
+	var said string
+	var fields []struct {
+		Where []any  `json:"loc"`
+		What  string `json:"msg"`
+	}
+	if json.Unmarshal(wrapped.Detail, &said) == nil {
+		return clean(said)
+	}
+	if json.Unmarshal(wrapped.Detail, &fields) == nil && len(fields) > 0 {
+		said = fields[0].What
+		if n := len(fields[0].Where); n > 0 {
+			said = fmt.Sprint(fields[0].Where[n-1]) + ": " + said
+		}
+		return clean(said)
+	}
+	return clean(wrapped.Message)
+}
+
+// completionsPath is the path at which a server completes a prompt unchanged.
+const completionsPath = "v1/completions"
+
+// lacksPath reports whether the answer to a request for completionsPath means that the server
+// has no such path, at least for this model: some models only chat. It does not, if the server
+// says that the model is missing.
+func lacksPath(code int, message string) bool {
+	switch code {
+	case http.StatusNotFound:
+		return !strings.Contains(message, "model") || strings.Contains(message, "chat/completions")
+	case http.StatusMethodNotAllowed, http.StatusNotImplemented:
+		return true
+	case http.StatusOK, http.StatusBadRequest:
+		return strings.Contains(message, "unexpected endpoint") || strings.Contains(message, "chat/completions")
+	}
+	return false
+}
+
+// chatsOnly is the error for a server that completes no prompts. It may still answer questions.
+func (c *openAI) chatsOnly(message string) error {
+	p := &problem{kind: ErrNoFIM, what: fmt.Sprintf("%s has no /v1/completions", c.endpoint.Host), fix: "ask one that has it for ghost text, such as vLLM or llama.cpp"}
+	if message != "" {
+		p.fix += " (" + message + ")"
+	}
+	return p
 }
 
 // lacks is the error if the server does not have the model. It suggests those on its list (if

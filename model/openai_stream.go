@@ -82,6 +82,11 @@ func (c *openAI) events(ctx context.Context, path string, body any, mayEnd func(
 	}
 	defer resp.Body.Close()
 	lines := bufio.NewReader(resp.Body)
+	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		if err := c.noStream(path, lines); err != nil {
+			return err
+		}
+	}
 	for {
 		line, err := lines.ReadString('\n')
 		field, data, _ := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
@@ -107,6 +112,30 @@ func (c *openAI) events(ctx context.Context, path string, body any, mayEnd func(
 			return &problem{kind: ErrBroken, what: fmt.Sprintf("%s broke off in its answer", c.endpoint.Host), fix: "see its log", cause: err}
 		}
 	}
+}
+
+// noStream is the error for an answer of status 200 that is not a stream of events: LM Studio
+// refuses requests so, and other web servers send a page. It is nil if the answer begins like
+// events, whatever its content type.
+func (c *openAI) noStream(path string, body *bufio.Reader) error {
+	begin, err := body.Peek(1)
+	if err != nil || begin[0] != '{' && begin[0] != '<' {
+		return nil // an error in reading comes up again
+	}
+	data, err := io.ReadAll(io.LimitReader(body, 64<<10))
+	var p *problem
+	if errors.As(err, &p) {
+		return p
+	}
+	switch message := messageIn(data); {
+	case begin[0] == '<':
+		return c.notOpenAI()
+	case path == completionsPath && lacksPath(http.StatusOK, strings.ToLower(message)):
+		return c.chatsOnly(message)
+	case message != "":
+		return c.failed(message)
+	}
+	return &problem{kind: ErrServer, what: fmt.Sprintf("%s does not stream its answers", c.endpoint.Host), fix: "ask a server that does"}
 }
 
 // openAIAnswer assembles an answer from the events of a stream.

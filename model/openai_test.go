@@ -490,3 +490,52 @@ func TestAConnectionThatWasKeptBreaks(t *testing.T) {
 		t.Error("no connection was used again, so that none broke")
 	}
 }
+
+// What a server says is wrong is told as what it is: the address is right where the list of models is there, and a model
+// that is only chatted with answers questions.
+func TestWhatAServerRefuses(t *testing.T) {
+	const detail = `{"detail": [{"type": "extra_forbidden", "loc": ["body", "stream_options"], "msg": "Extra inputs are not permitted"}]}`
+	for name, c := range map[string]struct {
+		status int
+		body   string
+		kind   error
+		says   string
+	}{
+		"only chat":         {404, `{"error": {"message": "This is a chat model and not supported in the v1/completions endpoint. Did you mean to use v1/chat/completions?"}}`, model.ErrNoFIM, " has no /v1/completions: ask one that has it for ghost text, such as vLLM or llama.cpp (This is a chat model"},
+		"no path":           {404, `{"detail": "Not Found"}`, model.ErrNoFIM, " has no /v1/completions: "},
+		"no method":         {405, `{"detail": "Method Not Allowed"}`, model.ErrNoFIM, " has no /v1/completions: "},
+		"LM Studio's":       {200, `{"error": "Unexpected endpoint or method. (POST /v1/completions)"}`, model.ErrNoFIM, " has no /v1/completions: "},
+		"no model":          {404, `{"error": {"message": "The model granite4:micro does not exist."}}`, model.ErrModelMissing, " has no model granite4:micro"},
+		"an error":          {200, `{"error": {"message": "no model is loaded"}}`, model.ErrServer, " failed: see its log (no model is loaded)"},
+		"no stream":         {200, `{"choices": [{"text": "a"}]}`, model.ErrServer, " does not stream its answers: ask a server that does"},
+		"a page":            {200, "<!doctype html><p>Log in", model.ErrServer, " is not an OpenAI server: check the address"},
+		"a field":           {422, detail, model.ErrServer, " refuses requests: see its log (stream_options: Extra inputs are not permitted)"},
+		"a quota":           {429, `{"error": {"message": "You exceeded your current quota, please check your plan"}}`, model.ErrServer, "the quota at 127.0.0.1:"},
+		"a page of a proxy": {502, "<html><h1>502 Bad Gateway</h1></html>", model.ErrServer, " failed with HTTP status 502: see its log"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch r.URL.Path {
+				case "/v1/models":
+					fmt.Fprint(w, `{"data": [{"id": "granite4:micro"}]}`)
+				case "/v1/completions":
+					w.WriteHeader(c.status)
+					fmt.Fprint(w, c.body)
+				default:
+					w.WriteHeader(http.StatusNotFound)
+				}
+			}))
+			defer s.Close()
+			seen, opt := newStates(), openAIOptions(s.URL)
+			opt.OnChange = seen.add
+			o := start(t, opt)
+			if err := o.WaitReady(soon(t)); !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("the user reads %v", err)
+			}
+			list := o.Check(soon(t))
+			if f := list[len(list)-1]; f.OK || f.Name != model.FillsIn || !strings.Contains(f.Detail+": "+f.Fix, c.says) {
+				t.Errorf("found %+v", f)
+			}
+		})
+	}
+}

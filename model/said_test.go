@@ -46,7 +46,7 @@ func TestWhatAServerSaysIsShort(t *testing.T) {
 	}
 	of := newOpenAI(Options{Model: "m"}, endpoint, newHTTPClient(endpoint))
 	for _, err := range []error{
-		of.status(500, []byte(fmt.Sprintf(`{"error": %q}`, long))), of.lacks([]openAIModel{{ID: long}, {ID: "b"}}),
+		of.status("v1/models", 500, []byte(fmt.Sprintf(`{"error": %q}`, long))), of.lacks([]openAIModel{{ID: long}, {ID: "b"}}),
 		(&guard{model: "m"}).look(origin{Host: long}),
 	} {
 		if n := len([]rune(err.Error())); n > 500 {

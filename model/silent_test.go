@@ -224,3 +224,82 @@ func TestAFullServerIsAWarning(t *testing.T) {
 		}
 	}
 }
+
+// A server whose list of models answers and whose requests fail is a warning from the third on, with the cause, until one is
+// answered. The list is all that the watcher looks at again.
+func TestAServerThatFailsIsAWarning(t *testing.T) {
+	for says, answer := range map[string]modeltest.Answer{
+		" failed: see its log (EngineCore encountered an issue). It answered none": {Status: http.StatusInternalServerError, Message: "EngineCore encountered an issue."},
+		" refuses the API key: put the key it expects into":                        {Status: http.StatusUnauthorized, Message: "Invalid API Key"},
+		" refuses requests: see its log (logprobs is not supported)":               {Status: http.StatusBadRequest, Message: "logprobs is not supported"},
+		" broke off before it answered: see its log":                               {Disconnect: true},
+	} {
+		t.Run(says, func(t *testing.T) {
+			s := modeltest.NewServer(t)
+			o := ready(t, openAIOptions(s.URL))
+			s.Script(func(modeltest.Request) modeltest.Answer { return answer })
+			for n := range 4 {
+				if _, _, err := collect(soon(t), o, fim("a", ""), 5); err == nil {
+					t.Fatal("it answered")
+				}
+				want, st := n >= 2, o.State()
+				if st.Phase != model.Ready || st.Full != want || strings.HasPrefix(st.Warning, "127.0.0.1:") != want || strings.Contains(st.Warning, says) != want || (st.Why == "no answers") != want {
+					t.Errorf("after %d: %+v", n+1, st)
+				}
+			}
+			s.Script(func(modeltest.Request) modeltest.Answer { return modeltest.Answer{Pieces: []string{"b"}} })
+			if text, _, err := collect(soon(t), o, fim("a", ""), 5); err != nil || text != "b" {
+				t.Fatalf("%q, %v", text, err)
+			}
+			if st := o.State(); st.Phase != model.Ready || st.Warning != "" || st.Full || st.Why != "" {
+				t.Errorf("after an answer: %+v", st)
+			}
+		})
+	}
+}
+
+// A server that takes requests and writes nothing is a warning from the third on that was given up after five seconds; who
+// types on and gives up sooner says nothing of it.
+func TestAServerThatGivesNoAnswerInTimeIsAWarning(t *testing.T) {
+	s := modeltest.NewServer(t)
+	opt, clock := openAIOptions(s.URL), newManualClock()
+	opt.Clock = clock
+	o := ready(t, opt)
+	hold := make(chan struct{})
+	defer close(hold)
+	s.Script(func(modeltest.Request) modeltest.Answer { return modeltest.Answer{Hold: hold} })
+	giveUp := func(after time.Duration) {
+		t.Helper()
+		ctx, cancel := context.WithCancel(soon(t))
+		before := len(s.Prompts())
+		a := ask(ctx, o, fim("a", ""))
+		eventually(t, "it is asked", func() bool { return len(s.Prompts()) == before+1 })
+		clock.advance(after)
+		cancel()
+		if _, err := a.wait(t); !errors.Is(err, context.Canceled) {
+			t.Fatalf("%v", err)
+		}
+		eventually(t, "it is given up", func() bool { return o.Metrics().Stopped == before })
+	}
+	for range 4 {
+		giveUp(time.Second)
+	}
+	if st := o.State(); st.Full || st.Warning != "" {
+		t.Errorf("who types on: %+v", st)
+	}
+	for n := range 3 {
+		giveUp(5 * time.Second)
+		want := n == 2
+		eventually(t, "the user is told", func() bool {
+			st := o.State()
+			return st.Phase == model.Ready && st.Full == want && strings.Contains(st.Warning, " gives no answer in time: wait, or restart it") == want
+		})
+	}
+	s.Script(func(modeltest.Request) modeltest.Answer { return modeltest.Answer{Pieces: []string{"b"}} })
+	if text, _, err := collect(soon(t), o, fim("a", ""), 5); err != nil || text != "b" {
+		t.Fatalf("%q, %v", text, err)
+	}
+	if st := o.State(); st.Full || st.Warning != "" {
+		t.Errorf("after an answer: %+v", st)
+	}
+}

@@ -170,7 +170,7 @@ func TestAModelThatAnotherAsksIsNotTakenForStuck(t *testing.T) {
 	if text, err := ours.wait(t); !errors.Is(err, model.ErrBusy) || text != "" {
 		t.Errorf("ours got %q, %v", text, err)
 	}
-	if st := o.State(); st.Phase != model.Ready || !st.Full || !strings.HasPrefix(st.Warning, "granite4:micro is busy for another program: wait") {
+	if st := o.State(); st.Phase != model.Ready || !st.Full || st.Why != "busy for another program" || !strings.HasPrefix(st.Warning, "granite4:micro is busy for another program: wait") {
 		t.Errorf("the user is told %+v", st)
 	}
 	asked := len(s.Prompts())

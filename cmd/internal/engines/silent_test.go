@@ -97,7 +97,7 @@ func TestStatusOfASilentAndOfAFullServer(t *testing.T) {
 		}
 		note := c.StatusNote(t.Context())
 		of, _ := c.EngineStatus()
-		if full := note.Model.Full; note.Model.State != lsp.ModelReady || full != (n == 3) || full != strings.Contains(note.Model.Reason, "is busy: wait, quarry goes on asking (") || full != (of.Problem == note.Model.Reason && of.Problem != "") || of.Phase != string(model.Ready) {
+		if full := note.Model.Full; full != (note.Model.Why == "server full") || note.Model.State != lsp.ModelReady || full != (n == 3) || full != strings.Contains(note.Model.Reason, "is busy: wait, quarry goes on asking (") || full != (of.Problem == note.Model.Reason && of.Problem != "") || of.Phase != string(model.Ready) {
 			t.Errorf("after %d: %+v, %+v", n, note.Model, of)
 		}
 	}

@@ -64,7 +64,7 @@ func (c *Core) noteOf(e *generation, asked ConfiguredModel) (lsp.NoteModel, []ls
 	state := e.runtime.State()
 	switch state.Phase {
 	case model.Ready:
-		note.State, note.Reason, note.Full = lsp.ModelReady, state.Warning, state.Full
+		note.State, note.Reason, note.Full, note.Why = lsp.ModelReady, state.Warning, state.Full, state.Why
 	case model.Unknown, model.Loading:
 		note.State = lsp.ModelLoading
 	}

@@ -1,18 +1,22 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"quarry/cmd/internal/cli"
 	"quarry/cmd/internal/cli/clitest"
 	"quarry/diagnostics/golden"
 	"quarry/model/modeltest"
@@ -81,7 +85,7 @@ func TestGoldenSuite(t *testing.T) {
 	var report strings.Builder
 	for _, task := range suite.Tasks {
 		script.begin(task.ID)
-		out, err := runTask(t.Context(), c, suite, task, 10*time.Minute)
+		out, err := runTask(t.Context(), slowly{c, 10 * time.Minute}, suite, task, 10*time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,5 +116,65 @@ func TestGoldenSuite(t *testing.T) {
 		for _, o := range outcomes {
 			t.Logf("%s: %q", o.ID, o.Text)
 		}
+	}
+}
+
+// goldenKept runs `quarry-eval golden` with kept answers.
+func goldenKept(t *testing.T, args ...string) (code int, report golden.Report, complaints string) {
+	t.Helper()
+	var out, stderr bytes.Buffer
+	args = append([]string{"golden", "--suite", filepath.Join("..", "..", "testdata", "golden"), "--model", "stand-in:1.5b", "--json"}, args...)
+	if code = run(t.Context(), args, strings.NewReader(""), &out, &stderr); code == cli.ExitOK {
+		if err := json.Unmarshal(out.Bytes(), &report); err != nil {
+			t.Fatalf("%v: %s", err, out.String())
+		}
+	}
+	return code, report, stderr.String()
+}
+
+// What a model answered once is judged again without it, and what is lacking is written down as it would be asked.
+func TestGoldenAnswersAreKept(t *testing.T) {
+	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME"} {
+		t.Setenv(name, t.TempDir())
+	}
+	server := modeltest.NewServer(t)
+	server.SetModels(modeltest.Model{Name: "stand-in:1.5b"})
+	t.Setenv("OLLAMA_HOST", server.URL)
+	const choice = `{"answer": "The method Reserve takes stock out.", "best": 1}`
+	var asked atomic.Int64
+	server.Script(func(r modeltest.Request) modeltest.Answer {
+		switch {
+		case r.NumPredict() == 1:
+			return modeltest.Answer{Pieces: []string{" "}}
+		case strings.Contains(r.Prompt, "pieces of code"):
+			asked.Add(1)
+			return modeltest.Answer{Pieces: strings.SplitAfter(choice, " ")}
+		}
+		return modeltest.Answer{ErrorLine: "nobody was to ask this"}
+	})
+	dir := t.TempDir()
+	answers, missing, only := filepath.Join(dir, "answers"), filepath.Join(dir, "missing"), "where-go-reserve,where-py-week"
+	code, first, complaints := goldenKept(t, "--answers", answers, "--only", only)
+	if q := first.Questions; code != cli.ExitOK || asked.Load() != 2 || q.Answerable != 2 || q.Right != 1 || q.Offered != 2 {
+		t.Fatalf("%d, asked %d times: %+v\n%s", code, asked.Load(), first, complaints)
+	}
+	server.Stop()
+	code, again, complaints := goldenKept(t, "--answers", answers, "--only", only, "--missing", missing)
+	for i := range again.Outcomes {
+		again.Outcomes[i].Seconds = first.Outcomes[i].Seconds
+	}
+	if diff := cmp.Diff(first.Outcomes, again.Outcomes); code != cli.ExitOK || diff != "" || !strings.Contains(complaints, "2 tasks, 0 without an answer") {
+		t.Errorf("%d: %s\n%s", code, diff, complaints)
+	}
+	code, other, complaints := goldenKept(t, "--answers", answers, "--only", "where,complete", "--missing", missing)
+	if code != cli.ExitOK || len(other.Outcomes) != 2+1 { // of one question nothing is found
+		t.Errorf("%d: %+v\n%s", code, other.Outcomes, complaints)
+	}
+	lines, err := os.ReadFile(missing)
+	if err != nil || strings.Count(string(lines), "\n") != 12-2-1 || !strings.Contains(string(lines), `"Format"`) {
+		t.Errorf("%v: %s", err, lines)
+	}
+	if code, _, complaints := goldenKept(t, "--missing", missing); code != cli.ExitUsage || !strings.Contains(complaints, "--answers") {
+		t.Errorf("%d: %s", code, complaints)
 	}
 }

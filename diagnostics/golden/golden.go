@@ -69,6 +69,12 @@ type Engines interface {
 	Complete(ctx context.Context, req completion.Request) (completion.Result, error)
 }
 
+// Offering are engines that know what a small model was shown for the question that was
+// asked last.
+type Offering interface {
+	Offered() []agent.Citation
+}
+
 // Outcome is what came of a task.
 type Outcome struct {
 	ID   string `json:"id"`
@@ -89,6 +95,13 @@ type Outcome struct {
 	Citations int `json:"citations,omitempty"`
 	Invalid   int `json:"invalid,omitempty"`
 	Removed   int `json:"removed,omitempty"`
+	// Offered says that a line of a place that answers was among what the model was shown
+	// to choose from.
+	Offered bool `json:"offered,omitempty"`
+	// Unanswerable is the task's.
+	Unanswerable bool `json:"unanswerable,omitempty"`
+	// Unanswered says that the model's answers were to come from a file, which lacks one.
+	Unanswered bool `json:"unanswered,omitempty"`
 	// Hallucinated says that what was shown names a place that is none, or answers
 	// what the workspace does not hold.
 	Hallucinated bool    `json:"hallucinated,omitempty"`
@@ -147,7 +160,7 @@ func (s Suite) Split(corpus string) ([]Suite, error) {
 // Run carries one task out. An engine that fails makes a failed outcome; the error
 // is that of a suite that does not fit its workspace, or of ctx.
 func (s Suite) Run(ctx context.Context, t Task, e Engines) (Outcome, error) {
-	out := Outcome{ID: t.ID, Kind: t.Kind}
+	out := Outcome{ID: t.ID, Kind: t.Kind, Unanswerable: t.Unanswerable}
 	begin := time.Now()
 	var err error
 	switch t.Kind {
@@ -183,6 +196,9 @@ func (s Suite) where(ctx context.Context, t Task, e Engines, out *Outcome) {
 		return
 	}
 	out.Text, out.Removed, out.Shown = a.Text, a.Removed, !a.Unfounded
+	if o, ok := e.(Offering); ok {
+		out.Offered = hits(t.Locations, o.Offered())
+	}
 	out.judge(s, a.Citations)
 	if t.Unanswerable {
 		out.Right, out.Hallucinated = a.Unfounded, !a.Unfounded

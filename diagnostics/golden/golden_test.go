@@ -187,7 +187,50 @@ func TestSum(t *testing.T) {
 	if a := r.All; a.Tasks != 3 || a.Citations != 5 || a.Invalid != 1 || a.Removed != 2 || a.Hallucinated != 1 {
 		t.Errorf("all %+v", a)
 	}
-	if table := r.Table(); strings.Count(table, "\n") != 4 {
+	if table := r.Table(); strings.Count(table, "\n") != 5 {
 		t.Errorf("table:\n%s", table)
+	}
+}
+
+func TestQuestionsAreSummed(t *testing.T) {
+	all := []golden.Outcome{
+		{Kind: golden.Where, Shown: true, Right: true, Offered: true},
+		{Kind: golden.Where, Shown: true},
+		{Kind: golden.Where, Offered: true},
+		{Kind: golden.Where, Unanswered: true, Offered: true},
+		{Kind: golden.Where, Unanswerable: true, Right: true},
+		{Kind: golden.Where, Unanswerable: true, Shown: true, Hallucinated: true},
+		{Kind: golden.Explain, Unanswered: true},
+	}
+	table := golden.Sum(golden.Answered(all)).Table()
+	want := "questions: 1 of 3 answerable right, 1 withheld, 1 another place (the place was among what the model was shown in 2); 1 of 2 unanswerable refused\n"
+	if !strings.HasSuffix(table, want) {
+		t.Errorf("table:\n%s", table)
+	}
+	if q := golden.Sum(all).Questions; q.Offered != 3 || q.Answerable != 4 {
+		t.Errorf("asked: %+v", q)
+	}
+}
+
+// offering are engines that know what was shown.
+type offering struct {
+	engines
+	offered []agent.Citation
+}
+
+func (o offering) Offered() []agent.Citation { return o.offered }
+
+// What a model is not shown it cannot choose; whether it was is told of every question.
+func TestWhatTheModelWasShown(t *testing.T) {
+	s := suite(t)
+	for at, want := range map[agent.Citation]bool{
+		{Path: "inventory/stock.go", StartLine: 50, EndLine: 50}: true,
+		{Path: "inventory/stock.go", StartLine: 1, EndLine: 5}:   false,
+		{Path: "inventory/depot.go", StartLine: 50, EndLine: 55}: false,
+	} {
+		e := offering{engines{answer: agent.Answer{Unfounded: true}}, []agent.Citation{at}}
+		if out, err := s.Run(t.Context(), task(t, s, "where-go-reserve"), e); err != nil || out.Offered != want || out.Right {
+			t.Errorf("%v: %+v, %v", at, out, err)
+		}
 	}
 }

@@ -12,6 +12,8 @@ import (
 type Report struct {
 	Kinds map[Kind]Score `json:"kinds"`
 	All   Score          `json:"all"`
+	// Questions are the tasks of the kind Where.
+	Questions Questions `json:"questions"`
 	// Rules counts the changes that needed each rule of package patch to be placed.
 	Rules map[string]int `json:"rules,omitempty"`
 	// Outcomes are the tasks' own.
@@ -58,6 +60,45 @@ func (s *Score) add(o Outcome) {
 	s.Seconds += o.Seconds
 }
 
+// Questions says what came of questions: of each that has an answer, and of the others.
+type Questions struct {
+	Answerable int `json:"answerable"`
+	Right      int `json:"right"`
+	Withheld   int `json:"withheld"`
+	Elsewhere  int `json:"elsewhere"` // another place was shown
+	// Offered is how many were asked with a place that answers among what the model was
+	// shown to choose from: what is not there it cannot choose.
+	Offered      int `json:"offered"`
+	Unanswerable int `json:"unanswerable"`
+	Refused      int `json:"refused"`
+}
+
+func (q *Questions) add(o Outcome) {
+	switch {
+	case o.Unanswerable && o.Right:
+		q.Refused++
+		fallthrough
+	case o.Unanswerable:
+		q.Unanswerable++
+		return
+	case o.Right:
+		q.Right++
+	case o.Shown:
+		q.Elsewhere++
+	default:
+		q.Withheld++
+	}
+	q.Answerable++
+	if o.Offered {
+		q.Offered++
+	}
+}
+
+// Answered are the outcomes of tasks to which all answers were there.
+func Answered(outcomes []Outcome) []Outcome {
+	return slices.DeleteFunc(slices.Clone(outcomes), func(o Outcome) bool { return o.Unanswered })
+}
+
 // Sum makes the report of outcomes.
 func Sum(outcomes []Outcome) Report {
 	r := Report{Kinds: map[Kind]Score{}, Rules: map[string]int{}, Outcomes: outcomes}
@@ -66,6 +107,9 @@ func Sum(outcomes []Outcome) Report {
 		s.add(o)
 		r.Kinds[o.Kind] = s
 		r.All.add(o)
+		if o.Kind == Where {
+			r.Questions.add(o)
+		}
 		for _, rule := range o.Rules {
 			r.Rules[rule]++
 		}
@@ -88,6 +132,13 @@ func (r Report) Table() string {
 		}
 	}
 	row("all", r.All)
+	if q := r.Questions; q.Answerable+q.Unanswerable > 0 {
+		fmt.Fprintf(&b, "questions: %d of %d answerable right, %d withheld, %d another place", q.Right, q.Answerable, q.Withheld, q.Elsewhere)
+		if q.Offered > 0 {
+			fmt.Fprintf(&b, " (the place was among what the model was shown in %d)", q.Offered)
+		}
+		fmt.Fprintf(&b, "; %d of %d unanswerable refused\n", q.Refused, q.Unanswerable)
+	}
 	for _, rule := range slices.Sorted(maps.Keys(r.Rules)) {
 		fmt.Fprintf(&b, "placed by %s: %d\n", rule, r.Rules[rule])
 	}

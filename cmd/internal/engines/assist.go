@@ -251,13 +251,19 @@ func (c *Core) locations(ctx context.Context, q agent.Question, most int) (found
 // AskWithin answers a question with the model and settings of now, within limit, the
 // assistant's own if 0.
 func (c *Core) AskWithin(ctx context.Context, q agent.Question, limit time.Duration, w ask.Watch) (ask.Report, error) {
-	c.mu.Lock()
-	contextTokens := c.engines.settings.Ollama.ContextSize
-	c.mu.Unlock()
 	small, err := c.isSmall(ctx)
 	if err != nil {
 		return ask.Report{}, err
 	}
+	return c.AskOf(ctx, c, small, q, limit, w)
+}
+
+// AskOf is AskWithin with another chat in the Core's place, for evaluations; small says
+// that its model is asked as one of few parameters.
+func (c *Core) AskOf(ctx context.Context, chat agent.Chat, small bool, q agent.Question, limit time.Duration, w ask.Watch) (ask.Report, error) {
+	c.mu.Lock()
+	contextTokens := c.engines.settings.Ollama.ContextSize
+	c.mu.Unlock()
 	show := w.Step
 	w.Step = func(s loop.Step) {
 		c.log.Debug("ask", "turn", s.Turn, "tool", s.Tool, "outcome", s.Outcome, "bytes", s.Bytes, "tokens", s.Tokens, "took", s.Took)
@@ -265,7 +271,7 @@ func (c *Core) AskWithin(ctx context.Context, q agent.Question, limit time.Durat
 			show(s)
 		}
 	}
-	return ask.New(c, c.tools, c.Workspace, ask.Options{
+	return ask.New(chat, c.tools, c.Workspace, ask.Options{
 		ContextTokens: contextTokens, MaxTokens: model.ChatPreset.MaxTokens, Temperature: model.ChatPreset.Temperature, Time: limit, Choose: small,
 	}).Ask(ctx, q, w)
 }

@@ -130,6 +130,9 @@ func (r release) make(p platform) error {
 	if err := hardened(program); err != nil {
 		return err
 	}
+	if err := stripped(program); err != nil {
+		return err
+	}
 	if p.OS == "linux" && !p.Musl() {
 		if err := oldEnough(program, p.Zig); err != nil {
 			return err
@@ -260,6 +263,8 @@ func (r release) write(name, folder string, entries []entry) error {
 
 // build links quarry for a platform, the same bytes wherever and whenever it runs.
 func (r release) build(p platform, program string) error {
+	// zig takes -s for revoked by the -g among cgo's flags, which come after Go's own -s; so it stands at
+	// the end, too.
 	ldflags, tags := "-s -w -buildid= "+r.ldflags, "sqlite_fts5"
 	env := append(os.Environ(),
 		"GOOS="+p.OS, "GOARCH="+p.Arch, "CGO_ENABLED=1", "GOFLAGS=-buildvcs=false",
@@ -268,10 +273,10 @@ func (r release) build(p platform, program string) error {
 	switch {
 	case p.Musl():
 		// A thread has as much stack as with glibc; names of hosts and users are found by Go, since musl does it no better.
-		ldflags += " -extldflags '-static -Wl,-z,relro -Wl,-z,now -Wl,-z,stack-size=8388608'"
+		ldflags += " -extldflags '-static -Wl,-z,relro -Wl,-z,now -Wl,-z,stack-size=8388608 -s'"
 		tags += ",netgo,osusergo"
 	case p.OS == "linux":
-		ldflags += " -extldflags '-Wl,-z,relro -Wl,-z,now'"
+		ldflags += " -extldflags '-Wl,-z,relro -Wl,-z,now -s'"
 	case p.OS == "darwin":
 		// Always the same folder: it is part of what Go keeps compiled C under.
 		stubs := filepath.Dir(r.cc) + "-macos"

@@ -198,6 +198,27 @@ func TestOldEnough(t *testing.T) {
 	}
 }
 
+// Notes for debuggers name the folders of the machine, so that two archives would differ.
+func TestStripped(t *testing.T) {
+	if _, err := exec.LookPath("cc"); err != nil || runtime.GOOS != "linux" {
+		t.Skip("there is no compiler of C for ELF here")
+	}
+	dir := t.TempDir()
+	source := filepath.Join(dir, "a.c")
+	if err := os.WriteFile(source, []byte("int main(void) { return 0; }\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for flag, want := range map[string]bool{"-g": false, "-O1": false, "-s": true} {
+		program := filepath.Join(dir, "a"+flag)
+		if out, err := exec.Command("cc", flag, "-o", program, source).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		if err := stripped(program); (err == nil) != want {
+			t.Errorf("linked with %s: %v", flag, err)
+		}
+	}
+}
+
 func TestChoosePlatforms(t *testing.T) {
 	if all, err := choose(""); err != nil || len(all) != len(platforms) {
 		t.Errorf("%d platforms, %v", len(all), err)

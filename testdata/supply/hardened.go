@@ -151,6 +151,29 @@ func protectionsOfMachO(r io.ReaderAt) ([]protection, error) {
 	}, nil
 }
 
+// stripped answers an error if a program of Linux or Windows carries notes for debuggers. They name
+// the folders in which its C was compiled, which differ from machine to machine.
+func stripped(name string) error {
+	var sections []string
+	if f, err := elf.Open(name); err == nil {
+		defer f.Close()
+		for _, s := range f.Sections {
+			sections = append(sections, s.Name)
+		}
+	} else if f, err := pe.Open(name); err == nil {
+		defer f.Close()
+		for _, s := range f.Sections {
+			sections = append(sections, s.Name)
+		}
+	}
+	for _, s := range sections {
+		if strings.HasPrefix(s, ".debug") || s == ".symtab" {
+			return fmt.Errorf("%s carries %s, which names folders of this machine: link it with -s", name, s)
+		}
+	}
+	return nil
+}
+
 // oldEnough answers an error if an ELF binary needs a newer C library than its target has:
 // the last part of "x86_64-linux-gnu.2.31".
 func oldEnough(name, target string) error {

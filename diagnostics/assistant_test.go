@@ -41,7 +41,10 @@ func (f files) LocateNew(_ context.Context, name string) (string, error) {
 	return filepath.Join(root, name), nil
 }
 
-func (f files) Name(path string) string          { return strings.TrimPrefix(path, root+"/") }
+func (f files) Name(path string) string {
+	return strings.TrimPrefix(filepath.ToSlash(path), root+"/")
+}
+
 func (f files) Text(path string) (string, error) { return f[f.Name(path)], nil }
 
 // script is a chat that answers as it is told and keeps what it was asked.
@@ -701,7 +704,7 @@ func TestTestsMayMakeTheirFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Files) != 1 || !p.Files[0].Create || p.Files[0].Path != root+"/stock/count_test.go" {
+	if len(p.Files) != 1 || !p.Files[0].Create || filepath.ToSlash(p.Files[0].Path) != root+"/stock/count_test.go" {
 		t.Errorf("got %+v", p.Files)
 	}
 	elsewhere := strings.ReplaceAll(answer, "count_test.go", "main.go")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -110,6 +111,9 @@ func run(t *testing.T, task Task) Report {
 		}
 		t.Log(out, out.Problem)
 		outcomes = append(outcomes, out)
+	}
+	if _, err := exec.LookPath("go"); err != nil && len(outcomes) == 0 {
+		t.Skipf("none of the compilers is here, Go's neither: %v", err)
 	}
 	if len(outcomes) == 0 {
 		t.Fatal("not even Go's checker is there")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -277,7 +278,11 @@ func TestModulesThatAreNoPath(t *testing.T) {
 		"a header that begins comment": c + "-- x*.h --\nint zork(void);\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if found := readCase(t, txtar.Parse([]byte(files))).find(t); len(found.Candidates) > 0 {
+			archive := txtar.Parse([]byte(files))
+			if runtime.GOOS == "windows" && slices.ContainsFunc(archive.Files, func(f txtar.File) bool { return strings.ContainsAny(f.Name, `*"`) }) {
+				t.Skip("Windows has no files of such names")
+			}
+			if found := readCase(t, archive).find(t); len(found.Candidates) > 0 {
 				t.Errorf("offers %s", found.Candidates[0].Title())
 			}
 		})

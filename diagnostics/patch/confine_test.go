@@ -38,6 +38,9 @@ func TestConfinement(t *testing.T) {
 			}
 			t.Fatal(err)
 		}
+		if got, err := os.Readlink(filepath.Join(root, name)); err != nil && runtime.GOOS == "windows" {
+			t.Skipf("links are said to be made here, and are none, as under Wine: %q, %v", got, err)
+		}
 	}
 	w := workspace.New(workspace.Options{StateDir: filepath.Join(base, "state")})
 	defer w.Close()

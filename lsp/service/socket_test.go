@@ -126,7 +126,10 @@ func TestSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer left.Close()
-	if err := os.Lchown(theirs, nobody, nobody); err != nil {
+	if err := os.Lchown(theirs, nobody, nobody); errors.Is(err, syscall.EINVAL) {
+		t.Logf("what is another user's is not tried: root here is alone in a name space of users: %v", err)
+		return
+	} else if err != nil {
 		t.Fatal(err)
 	}
 	refused(theirs, "another user's")

@@ -220,6 +220,26 @@ func TestFoldersAndPublicNamesByLanguage(t *testing.T) {
 	}
 }
 
+// A path may have spaces and colons: the lines that name what is gone stand in such a file too.
+func TestImpactInFilesWithSpacesInTheirNames(t *testing.T) {
+	needGit(t)
+	odd := "tools/a b: c.go"
+	dir := folderWith(t, map[string]string{"lib/lib.go": "package lib\n\nfunc Shut() {}\n", odd: "package tools\n\nfunc close() { lib.Shut() }\n"})
+	git(t, dir, "init", "-q")
+	git(t, dir, "add", "-A")
+	git(t, dir, "commit", "-q", "-m", "first")
+	save(t, dir, "lib/lib.go", "package lib\n")
+	box, _ := agentOn(t, dir)
+	changed, items := impactLines(t, box, nil)
+	if !strings.Contains(changed, "Shut (removed), public") || !strings.HasPrefix(items, "1 names "+odd+":3-3  unsure\ntotal 1 in 1 files") {
+		t.Errorf("%s\n%s", changed, items)
+	}
+	e := box.Call(t.Context(), "search_regex", arguments(t, map[string]any{"pattern": `Shut\(\)`}))
+	if !strings.Contains(string(e.Data), odd+":3-3 func close() { lib.Shut() }") {
+		t.Error(e)
+	}
+}
+
 // impactLines are the changed declarations, and what they may break.
 func impactLines(t *testing.T, box *agent.Toolbox, args map[string]any) (changed, items string) {
 	t.Helper()

@@ -238,10 +238,8 @@ func (i *impact) named(ctx context.Context, s *workspace.Symbol) error {
 		i.warnings = append(i.warnings, fmt.Sprintf("more than %d lines name %s; search_regex finds the rest", maxNamed, s.Name))
 	}
 	for _, line := range lines {
-		place, text, _ := strings.Cut(line, " ")
-		name := place[:strings.LastIndexByte(place, ':')]
-		t, _ := retrieval.TypeOf(name)
-		i.add(name, impactEntry{At: place, Signature: text, How: "names", Score: sure / 2, Depth: 1, Via: s.Qualified(), Test: t == retrieval.TypeTest, Unsure: true})
+		t, _ := retrieval.TypeOf(line.name)
+		i.add(line.name, impactEntry{At: line.place(), Signature: line.text, How: "names", Score: sure / 2, Depth: 1, Via: s.Qualified(), Test: t == retrieval.TypeTest, Unsure: true})
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -56,8 +55,11 @@ func (b *Toolbox) searchRegex(ctx context.Context, raw json.RawMessage) (reply, 
 	if out.NotSearched, err = b.parts.Workspace.LeftOut(ctx); err != nil {
 		return reply{}, err
 	}
-	r := part(list, within.offset, within.limit, func(list []string) any {
-		out.Items = list
+	r := part(list, within.offset, within.limit, func(list []matchedLine) any {
+		out.Items = make([]string, len(list))
+		for i, l := range list {
+			out.Items[i] = l.place() + " " + l.text
+		}
 		return out
 	})
 	r.from([]string{backendFiles}, missing)
@@ -70,9 +72,18 @@ func (b *Toolbox) searchRegex(ctx context.Context, raw json.RawMessage) (reply, 
 	return r, nil
 }
 
-// grep finds the first lines that match, at most most, as places with their text. What comes
-// behind them is not looked for.
-func (b *Toolbox) grep(ctx context.Context, want *pattern.Pattern, keep func(workspace.File) bool, most int) (list []string, missing *workspace.Missing, err error) {
+// matchedLine is a line that grep found. The name of its file may have spaces and colons.
+type matchedLine struct {
+	name string
+	line int
+	text string
+}
+
+// place is where the line stands.
+func (l matchedLine) place() string { return at(l.name, l.line, l.line) }
+
+// grep finds the first lines that match, at most most. What comes behind them is not looked for.
+func (b *Toolbox) grep(ctx context.Context, want *pattern.Pattern, keep func(workspace.File) bool, most int) (list []matchedLine, missing *workspace.Missing, err error) {
 	var slow *workspace.Missing
 	missing, err = b.parts.Workspace.Matching(ctx, want, keep, func(l *workspace.Look) (bool, error) {
 		list = nil
@@ -89,7 +100,7 @@ func (b *Toolbox) grep(ctx context.Context, want *pattern.Pattern, keep func(wor
 				continue // gone, or left out by now
 			}
 			err = run.Lines(ctx, text, func(n int, line string) bool {
-				list = append(list, fmt.Sprintf("%s %s", at(f.Name, n, n), clip(strings.TrimSpace(line), maxLineBytes)))
+				list = append(list, matchedLine{f.Name, n, clip(strings.TrimSpace(line), maxLineBytes)})
 				return len(list) < most
 			})
 			if errors.Is(err, pattern.ErrSlow) {

@@ -8,14 +8,17 @@ package mcp
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -54,6 +57,8 @@ type Options struct {
 	Around func(path string) (folder string, err error)
 	// Ended, if not nil, is called when the session is over and before its projects are closed.
 	Ended func()
+	// Log takes what nobody can be told; slog.Default() if nil.
+	Log *slog.Logger
 }
 
 // instructions are for the model at the other end.
@@ -77,6 +82,7 @@ func Serve(ctx context.Context, opts Options, in io.Reader, out io.Writer) (err 
 	if err := json.Unmarshal(opts.Definitions, &definitions); err != nil {
 		return fmt.Errorf("read the tools' definitions: %w", err)
 	}
+	opts.Log = cmp.Or(opts.Log, slog.Default())
 	s := &server{opts: opts, projects: projects.New(opts.Open)}
 	defer func() {
 		if opts.Ended != nil {
@@ -129,8 +135,15 @@ type server struct {
 	roots []string // what the client says, nil while nobody has asked; guarded by mu
 }
 
-// call runs one tool in the repository that it is meant for.
-func (s *server) call(ctx context.Context, req *sdk.CallToolRequest) agent.Envelope {
+// call runs one tool in the repository that it is meant for. A panic is an internal error of
+// that call: the agent keeps its server.
+func (s *server) call(ctx context.Context, req *sdk.CallToolRequest) (e agent.Envelope) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.opts.Log.Error("panic", "in", req.Params.Name, "value", r, "stack", string(debug.Stack()))
+			e = agent.Refused(agent.InternalError, fmt.Errorf("%s failed: %v; go on with another tool", req.Params.Name, r))
+		}
+	}()
 	repository, arguments := takeRepository(req.Params.Arguments)
 	folders := s.folders(ctx, req.Session)
 	if repository != "" {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -207,5 +208,52 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 	toServer.Close()
 	if err := <-ended; err != nil {
 		t.Errorf("ended with %v", err)
+	}
+}
+
+// stumbling is a project whose first call panics.
+type stumbling struct {
+	one
+	stumbled bool
+}
+
+func (s *stumbling) Call(ctx context.Context, name string, args json.RawMessage) agent.Envelope {
+	if !s.stumbled {
+		s.stumbled = true
+		panic("a stone")
+	}
+	return s.one.Call(ctx, name, args)
+}
+
+// A tool that panics is an error of that call: the agent keeps its server, and the log the reason.
+func TestAPanicEndsOneCall(t *testing.T) {
+	tools := agent.NewToolbox(agent.Parts{Workspace: workspace.New(workspace.Options{})})
+	project := &stumbling{one: one{tools}}
+	opts := serving(tools, t.TempDir())
+	opts.Open = func([]string) (mcp.Project, error) { return project, nil }
+	var log strings.Builder
+	opts.Log = slog.New(slog.NewTextHandler(&log, nil))
+	in, toServer := io.Pipe()
+	fromServer, out := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- mcp.Serve(context.Background(), opts, in, out) }()
+	c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.IOTransport{Reader: fromServer, Writer: toServer}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, failed := call(t, c, "list_files", nil); !failed || !strings.Contains(text, "internal_error") || !strings.Contains(text, "list_files failed: a stone; go on with another tool") {
+		t.Error(text)
+	}
+	if text, _ := call(t, c, "list_files", map[string]any{"glob": "["}); strings.Contains(text, "a stone") {
+		t.Error(text)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(log.String(), "a stone") || !strings.Contains(log.String(), "mcp_test.go") {
+		t.Error(log.String())
 	}
 }

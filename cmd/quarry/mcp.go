@@ -72,7 +72,7 @@ func (a *app) mcp(ctx context.Context) (err error) {
 	err = mcp.Serve(ctx, mcp.Options{
 		Version: cli.Version(), Definitions: agent.NewToolbox(agent.Parts{}).AllDefinitions(),
 		Folders: []string{here}, Pinned: a.Workspace != "", Open: shared, Around: repositoryAround,
-		Ended: func() { a.Ending(cli.ExitOK) },
+		Ended: func() { a.Ending(cli.ExitOK) }, Log: a.Log,
 	}, a.Stdin, a.Protocol)
 	if ctx.Err() != nil {
 		return nil // asked to end

@@ -18,14 +18,8 @@ import (
 	"quarry/lsp/service/device"
 )
 
-const (
-	// maxUnknown is how many connections may be there whose device is not known yet.
-	maxUnknown = 16
-	// maxRemoteHeader is the largest header of a request to open a WebSocket, in bytes.
-	maxRemoteHeader = 8 << 10
-	// maxInHallway is how many connections may have opened no WebSocket yet.
-	maxInHallway = 128
-)
+// maxRemoteHeader is the largest header of a request to open a WebSocket, in bytes.
+const maxRemoteHeader = 8 << 10
 
 // Remote is where devices reach a service: it listens for TLS 1.3 and speaks WebSocket.
 type Remote struct {
@@ -90,7 +84,7 @@ type doorman struct {
 	*server
 	remote  *Remote
 	ctx     context.Context
-	unknown chan struct{} // has a place for each connection whose device is not known
+	refused refusals
 
 	mu     sync.Mutex
 	closed bool // nobody is taken in any more; guarded by mu
@@ -99,18 +93,23 @@ type doorman struct {
 
 // serveRemote serves devices until ctx ends, and waits for all of them.
 func (s *server) serveRemote(ctx context.Context, r *Remote) {
-	d := &doorman{server: s, remote: r, ctx: ctx, unknown: make(chan struct{}, maxUnknown)}
+	d := &doorman{server: s, remote: r, ctx: ctx, refused: refusals{log: s.opts.Log, now: time.Now}}
 	h := &http.Server{
-		Handler: d, ReadHeaderTimeout: device.AnswerWithin, IdleTimeout: device.AnswerWithin, MaxHeaderBytes: maxRemoteHeader,
+		// The limits hold for the handshake, the request with a body that nobody reads, and the
+		// answer; a WebSocket has its own.
+		Handler: d, ReadTimeout: device.AnswerWithin, WriteTimeout: device.AnswerWithin, MaxHeaderBytes: maxRemoteHeader,
+		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
+			return context.WithValue(ctx, strangerKey{}, conn)
+		},
 		TLSConfig: &tls.Config{
 			MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{r.tls}, NextProtos: []string{"http/1.1"},
 			SessionTicketsDisabled: true,
 		},
 		ErrorLog: slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
 	}
-	h.ConnState = new(hallway).note
+	h.SetKeepAlivesEnabled(false) // one request, then nothing or a WebSocket
 	defer context.AfterFunc(ctx, func() { _ = h.Close() })()
-	if err := h.ServeTLS(r.listener, "", ""); err != nil && ctx.Err() == nil {
+	if err := h.ServeTLS(&strangers{Listener: r.listener}, "", ""); err != nil && ctx.Err() == nil {
 		s.opts.Log.Error("serve devices", "error", err)
 	}
 	d.mu.Lock()
@@ -119,30 +118,15 @@ func (s *server) serveRemote(ctx context.Context, r *Remote) {
 	d.inside.Wait()
 }
 
-// hallway has the connections that have opened no WebSocket yet, the first first. If there are too
-// many, the first of them end: a device opens its own at once, and each has a descriptor.
-type hallway struct {
-	mu      sync.Mutex
-	waiting []net.Conn // guarded by mu
-}
+// strangerKey is where the context of a request has its connection.
+type strangerKey struct{}
 
-// note is a http.Server's ConnState.
-func (h *hallway) note(conn net.Conn, state http.ConnState) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	switch state {
-	case http.StateNew:
-		if len(h.waiting) >= maxInHallway {
-			first := h.waiting[0]
-			if over, ok := first.(*tls.Conn); ok {
-				first = over.NetConn() // it may not take a word of farewell
-			}
-			_ = first.Close()
-			h.waiting = h.waiting[1:]
+// known says that the device of a request is known.
+func known(r *http.Request) {
+	if conn, ok := r.Context().Value(strangerKey{}).(*tls.Conn); ok {
+		if c, ok := conn.NetConn().(*stranger); ok {
+			c.known()
 		}
-		h.waiting = append(h.waiting, conn)
-	case http.StateHijacked, http.StateClosed:
-		h.waiting = slices.DeleteFunc(h.waiting, func(c net.Conn) bool { return c == conn })
 	}
 }
 
@@ -162,7 +146,11 @@ func (d *doorman) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer d.inside.Done()
+	over := func() { // nobody reads what the request has more
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now())
+	}
 	refuse := func(status int, format string, args ...any) {
+		defer over()
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("Connection", "close")
 		w.WriteHeader(status)
@@ -180,16 +168,9 @@ func (d *doorman) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(http.StatusBadRequest, "this quarry serve (%s) speaks %s and the device another protocol: bring both to one version of quarry", d.opts.Version, device.Subprotocol)
 		return
 	}
-	select {
-	case d.unknown <- struct{}{}:
-	default:
-		refuse(http.StatusServiceUnavailable, "too many connect to quarry serve at once: try again in a moment")
-		return
-	}
-	left := sync.OnceFunc(func() { <-d.unknown })
-	defer left()
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{device.Subprotocol}, CompressionMode: websocket.CompressionDisabled})
 	if err != nil {
+		over()
 		d.opts.Log.Debug("open a WebSocket", "error", err)
 		return
 	}
@@ -198,10 +179,10 @@ func (d *doorman) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == device.PairPath {
 		err = d.pair(ws)
 	} else {
-		var known device.Device
-		if known, err = d.recognize(ws, r.TLS); err == nil {
-			left()
-			d.serve(ws, known)
+		var who device.Device
+		if who, err = d.recognize(ws, r.TLS); err == nil {
+			known(r)
+			d.serve(ws, who)
 			return
 		}
 	}
@@ -209,7 +190,7 @@ func (d *doorman) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = ws.Close(websocket.StatusNormalClosure, "")
 		return
 	}
-	d.opts.Log.Warn("refused a device", "from", r.RemoteAddr, "error", err)
+	d.refused.add(r.RemoteAddr, err)
 	reason := "quarry serve failed: its log says why"
 	if refused := (refusal{}); errors.As(err, &refused) {
 		reason = refused.reason

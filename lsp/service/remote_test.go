@@ -598,38 +598,81 @@ func TestChallengeExpires(t *testing.T) {
 	}
 }
 
-// Those whose device is not known keep nobody out that is, for longer than they have for an answer.
+// Those whose device is not known are few, however they wait, and keep nobody out that is known.
 func TestManyUnknown(t *testing.T) {
 	s := serving(t)
 	a := barn(t, "a")
 	who := s.paired(t, "laptop", a)
-	var silent []*websocket.Conn
-	refused := 0
-	for range 20 {
-		ws, err := dialRaw(t.Context(), s.address(), device.ConnectPath, nil)
+	before := connect(t, who, a)
+	const most, more = 64, 20
+	var held []net.Conn
+	hold := func(c net.Conn, err error) net.Conn {
+		t.Helper()
 		if err != nil {
-			refused++
-			continue
-		}
-		silent = append(silent, ws)
-	}
-	if refused != 4 {
-		t.Errorf("%d of 20 were refused, want those over 16", refused)
-	}
-	_, err := client.DialDevice(t.Context(), who, client.Options{})
-	wants(t, "meanwhile", err, "try again in a moment")
-	for _, ws := range silent {
-		_ = ws.CloseNow()
-	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		c, err := client.DialDevice(t.Context(), who, client.Options{Hello: client.Hello{Roots: []string{a}}})
-		if err == nil {
-			_ = c.Close()
-			break
-		}
-		if time.Now().After(deadline) {
 			t.Fatal(err)
 		}
+		held = append(held, c)
+		return c
+	}
+	for i := range most + more {
+		switch i % 3 {
+		case 0: // no handshake
+			hold(net.Dial("tcp", s.address()))
+		case 1: // no request
+			c := tls.Client(hold(net.Dial("tcp", s.address())), &tls.Config{InsecureSkipVerify: true})
+			if err := c.HandshakeContext(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		case 2: // no answer to the challenge
+			if _, err := dialRaw(t.Context(), s.address(), device.ConnectPath, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	c := connect(t, who, a)
+	for _, c := range []*client.Conn{before, c} {
+		if _, err := c.Search(t.Context(), client.Search{Query: "frost"}); err != nil {
+			t.Errorf("a device that is known is kept out, or ended: %v", err)
+		}
+	}
+	if s.paired(t, "other", a).Name != "other" {
+		t.Error("nobody can pair meanwhile")
+	}
+	// The first are gone: what waits is not more than that.
+	for i, c := range held[:more/3] {
+		_ = c.SetReadDeadline(time.Now().Add(time.Minute))
+		if n, err := io.Copy(io.Discard, c); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("connection %d of %d is held still (%d bytes, %v)", i, most+more, n, err)
+		}
+	}
+	for _, c := range held {
+		_ = c.Close()
+	}
+}
+
+// A request that is refused ends its connection, whatever more it announces.
+func TestRefusedRequestsEnd(t *testing.T) {
+	s := serving(t)
+	for request, want := range map[string]string{
+		"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nabc":                                             "404",
+		"GET /pair HTTP/1.1\r\nHost: a\r\nSec-WebSocket-Protocol: quarry.1\r\nContent-Length: 100000\r\n\r\nabc":       "426",
+		"GET /pair HTTP/1.1\r\nHost: a\r\nSec-WebSocket-Protocol: quarry.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n": "426",
+		"GET /connect HTTP/1.1\r\nHost: a\r\nOrigin: https://example.com\r\nContent-Length: 9\r\n\r\n":                 "403",
+		"GET /connect HTTP/1.1\r\nHost: a\r\nSec-WebSocket-Protocol: quarry.2\r\n\r\n":                                 "400",
+	} {
+		c, err := tls.Dial("tcp", s.address(), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"http/1.1"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = c.SetDeadline(time.Now().Add(time.Minute))
+		if _, err := io.WriteString(c, request); err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(c)
+		if status, _, _ := strings.Cut(strings.TrimPrefix(string(text), "HTTP/1.1 "), " "); status != want || errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%q: %q, %v", request, text, err)
+		}
+		_ = c.Close()
 	}
 }
 

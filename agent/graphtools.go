@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"quarry/index/store"
+	"quarry/index/syntax"
 	"quarry/index/walk"
 	"quarry/retrieval/workspace"
 )
@@ -202,25 +203,26 @@ type graphArguments struct {
 type step func(context.Context, workspace.Symbol) (workspace.Neighbours, error)
 
 func (b *Toolbox) callers(ctx context.Context, raw json.RawMessage) (reply, error) {
-	return b.follow(ctx, raw, false, func(ctx context.Context, s workspace.Symbol) (workspace.Neighbours, error) {
+	return b.follow(ctx, raw, false, "get_references lists its uses that are no calls", func(ctx context.Context, s workspace.Symbol) (workspace.Neighbours, error) {
 		return b.parts.Workspace.Users(ctx, s, store.EdgeCall)
 	})
 }
 
 func (b *Toolbox) callees(ctx context.Context, raw json.RawMessage) (reply, error) {
-	return b.follow(ctx, raw, true, func(ctx context.Context, s workspace.Symbol) (workspace.Neighbours, error) {
+	return b.follow(ctx, raw, true, "functions and methods call, ask for one of them", func(ctx context.Context, s workspace.Symbol) (workspace.Neighbours, error) {
 		return b.parts.Workspace.Used(ctx, s, store.EdgeCall)
 	})
 }
 
 func (b *Toolbox) implementations(ctx context.Context, raw json.RawMessage) (reply, error) {
-	return b.follow(ctx, raw, true, b.parts.Workspace.Implementations)
+	return b.follow(ctx, raw, true, "", b.parts.Workspace.Implementations)
 }
 
 // follow answers what a step leads to from a symbol, and on from there down to a depth,
 // breadth first, until the list is full or the time is over. declared: the places are of
-// declarations, not of references.
-func (b *Toolbox) follow(ctx context.Context, raw json.RawMessage, declared bool, next step) (reply, error) {
+// declarations, not of references. uncalled is what to do where nothing is found for what is no
+// function, "" for nothing.
+func (b *Toolbox) follow(ctx context.Context, raw json.RawMessage, declared bool, uncalled string, next step) (reply, error) {
 	args, err := decodeArguments[graphArguments](raw)
 	if err != nil {
 		return reply{}, err
@@ -236,6 +238,9 @@ func (b *Toolbox) follow(ctx context.Context, raw json.RawMessage, declared bool
 	r := listed(w.list, window{args.Offset, args.Limit}, !w.cut && !w.slow)
 	r.from(w.backend, w.missing)
 	r.warn(w.notes...)
+	if uncalled != "" && len(w.list) == 0 && start.Kind != syntax.KindFunction && start.Kind != syntax.KindMethod {
+		r.warn(fmt.Sprintf("%s is a %s: %s", start.ID, start.Kind, uncalled))
+	}
 	switch {
 	case w.cut && w.deep:
 		r.warn(fmt.Sprintf("the first %d; ask with a smaller depth", maxNeighbours))

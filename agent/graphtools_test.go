@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -161,6 +162,24 @@ func TestGraphTools(t *testing.T) {
 }
 
 // A question alone is enough, and so is the name of a file.
+// Nobody calls a type: an agent that asks for its callers is told so, rather than that it has none.
+func TestCallersOfWhatIsNoFunction(t *testing.T) {
+	box, _ := agentOn(t, folderWith(t, map[string]string{"a/a.go": "package a\n\ntype Door struct{}\n\nfunc Shut(d Door) {}\n"}))
+	for tool, want := range map[string]string{
+		"get_callers": "a/a.go#Door is a struct: get_references lists its uses that are no calls",
+		"get_callees": "a/a.go#Door is a struct: functions and methods call, ask for one of them",
+	} {
+		e := box.Call(t.Context(), tool, arguments(t, map[string]any{"symbol_id": "Door"}))
+		if !e.OK || !slices.Contains(e.Meta.Warnings, want) {
+			t.Errorf("%s: %s", tool, e)
+		}
+		e = box.Call(t.Context(), tool, arguments(t, map[string]any{"symbol_id": "Shut"}))
+		if !e.OK || strings.Contains(strings.Join(e.Meta.Warnings, ""), "is a function") {
+			t.Errorf("%s of a function: %s", tool, e)
+		}
+	}
+}
+
 func TestArgumentsThatModelsLeaveOut(t *testing.T) {
 	box := graphed(t, map[string]string{"a.go": "package a\n\n// Harvest reaps.\nfunc Harvest() {}\n" + strings.Repeat("// line\n", 300)})
 	for tool, c := range map[string]struct {

@@ -49,6 +49,8 @@ type Language struct {
 	// files of a folder see each other's declarations without an import.
 	Reexports   Reexports
 	FolderScope bool
+	// Reserved are words that name nothing, where the grammar takes them for names all the same.
+	Reserved []string
 	// Public is nil where a declaration does not show who can use it.
 	Public *Public
 }

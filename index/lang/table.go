@@ -29,6 +29,9 @@ var (
 	elixir = &Blocks{Style: EndWords, Openers: list("do -> else"), Closers: list("end else rescue after catch")}
 )
 
+// keywordsOfC are those of C, which C++ has as well.
+var keywordsOfC = list("auto break case char const continue default do double else enum extern float for goto if inline int long register return short signed sizeof static struct switch typedef union unsigned void volatile while")
+
 // What other packages can use, as languages share it.
 var (
 	exported       = &Public{Words: list("export"), Members: true, Prefixes: "_#", Hidden: list("private")}
@@ -46,12 +49,13 @@ var table = []Language{
 	{ID: "astro", Extensions: list("astro"), Family: "js", Comment: tags, Blocks: markup, EntryFiles: list("index")},
 	{ID: "awk", Extensions: list("awk"), Interpreters: list("awk gawk mawk"), Comment: hashes, Blocks: braces},
 	{ID: "bat", Extensions: list("bat cmd"), Comment: Comment{Line: list("REM rem @rem ::")}, Blocks: flat},
-	{ID: "c", Extensions: list("c h"), Family: "c", Comment: slashes, Blocks: allman, FileImports: true, Public: unlessStatic, FolderScope: true},
+	{ID: "c", Extensions: list("c h"), Family: "c", Comment: slashes, Blocks: allman, FileImports: true, Public: unlessStatic, FolderScope: true, Reserved: keywordsOfC},
 	{ID: "clojure", Extensions: list("clj cljs cljc edn"), Comment: lisps, Blocks: flat},
 	{ID: "cmake", Extensions: list("cmake"), Files: list("CMakeLists.txt"), Comment: hashes,
 		Blocks: &Blocks{Style: Flat, Closers: list("endif else elseif endforeach endwhile endfunction endmacro endblock")}},
 	{ID: "cpp", Aliases: list("cuda-cpp"), Extensions: list("cc cpp cxx c++ hh hpp hxx h++ ipp tpp inl ixx cu cuh ino metal"),
-		Family: "c", Comment: slashes, Blocks: allman, FileImports: true, Public: unlessStatic, FolderScope: true},
+		Family: "c", Comment: slashes, Blocks: allman, FileImports: true, Public: unlessStatic, FolderScope: true,
+		Reserved: append(list("catch class const_cast constexpr decltype delete dynamic_cast explicit false friend mutable namespace new noexcept nullptr operator private protected public reinterpret_cast static_cast template this throw true try typeid typename using virtual"), keywordsOfC...)},
 	{ID: "crystal", Extensions: list("cr"), Comment: hashes, Blocks: ruby},
 	{ID: "csharp", Aliases: list("c# c_sharp"), Extensions: list("cs csx"), Triple: `"`, Comment: slashes, Blocks: allman, Tests: TestName{Suffix: "Test"}, Public: declaredPublic, FolderScope: true},
 	{ID: "css", Extensions: list("css"), Comment: Comment{Open: "/*", Shut: "*/"}, Blocks: &Blocks{Style: Braced}, FileImports: true},
@@ -121,7 +125,8 @@ var table = []Language{
 	{ID: "proto", Aliases: list("protobuf proto3"), Extensions: list("proto"), Comment: slashes, Blocks: braces, FileImports: true, Reexports: AllFiles},
 	{ID: "purescript", Extensions: list("purs"), Comment: dashes, Blocks: flatEnd},
 	{ID: "python", Extensions: list("py pyi pyw pyx"), Files: list("SConstruct"), Interpreters: list("python pypy"),
-		Triple: `"'`, Comment: Comment{Line: list("#"), Quotes: list(`""" '''`)}, Blocks: offside, Tests: TestName{Prefix: "test_"}, EntryFiles: list("__init__"), Public: &Public{Prefixes: "_"}, Reexports: EntryFiles},
+		Triple: `"'`, Comment: Comment{Line: list("#"), Quotes: list(`""" '''`)}, Blocks: offside, Tests: TestName{Prefix: "test_"}, EntryFiles: list("__init__"), Public: &Public{Prefixes: "_"}, Reexports: EntryFiles,
+		Reserved: list("False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield")},
 	{ID: "r", Extensions: list("r"), Interpreters: list("Rscript"), Comment: hashes, Blocks: flat},
 	{ID: "racket", Extensions: list("rkt"), Comment: Comment{Line: list(";"), Open: "#|", Shut: "|#"}, Blocks: flat},
 	{ID: "restructuredtext", Extensions: list("rst"), Content: Prose, Comment: Comment{Line: list("..")}, Blocks: flat},

@@ -260,7 +260,7 @@ func (r *resolver) taken(q query) (list []target, ok bool) {
 		found = r.declared(found, q.kind, name, q.name, m, r.importer, maxHops)
 	}
 	if len(found) > 0 {
-		return r.targets(found, inImports), true
+		return r.targets(r.ofModules(found), inImports), true
 	}
 	if ok && !known {
 		return r.unknown(q, bindings), true
@@ -288,8 +288,9 @@ func (r *resolver) qualified(q query) (list []target, ok bool) {
 	for _, b := range bindings {
 		m := r.imports[b.imported]
 		known = known || m.known()
+		isModule := b.name == ""
 		if files := m.modules[b.name]; b.name != "" && len(files) > 0 {
-			m = importTarget{files: files}
+			m, isModule = importTarget{files: files}, true
 		} else if b.name != "" {
 			// Where the type is declared, its members are.
 			if at := r.declared(nil, syntax.RefCall, b.name, q.qualifier, &m, r.importer, maxHops); len(at) > 0 {
@@ -308,6 +309,8 @@ func (r *resolver) qualified(q query) (list []target, ok bool) {
 		}
 		if of := slices.DeleteFunc(slices.Clone(in), func(c *store.Candidate) bool { return !endsIn(c.Container, own) }); len(of) > 0 {
 			in = of
+		} else if isModule {
+			in = r.ofModules(in)
 		}
 		for _, c := range in {
 			if !slices.Contains(found, c) {
@@ -322,6 +325,18 @@ func (r *resolver) qualified(q query) (list []target, ok bool) {
 		return r.unknown(q, bindings), true
 	}
 	return nil, true
+}
+
+// ofModules answers those declarations that a module has itself, where members are always
+// qualified: an import of load, or module.load, means no method that is called so.
+func (r *resolver) ofModules(list []*store.Candidate) []*store.Candidate {
+	if r.family != "go" && r.family != "python" && r.family != "js" {
+		return list
+	}
+	if own := filter(list, func(c *store.Candidate) bool { return c.Container == "" }); len(own) > 0 {
+		return own
+	}
+	return list
 }
 
 // declared appends to found the declarations of a name in the files of an import,
@@ -413,7 +428,7 @@ func (r *resolver) unknown(q query, bindings []binding) []target {
 		return nil
 	}
 	if q.qualifier == "" {
-		return r.targets(c.all, unknownImport)
+		return r.targets(r.ofModules(c.all), unknownImport)
 	}
 	own := lastOf(q.qualifier)
 	if len(bindings) > 0 && bindings[0].name != "" {

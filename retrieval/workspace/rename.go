@@ -87,6 +87,9 @@ func (w *Workspace) Rename(ctx context.Context, s Symbol, to string) (Renaming, 
 	if err := r.read(ctx); err != nil {
 		return Renaming{}, err
 	}
+	if slices.Contains(r.language.Reserved, to) {
+		return Renaming{}, &Unnamed{fmt.Sprintf("%s is a keyword of %s", to, r.language.ID)}
+	}
 	if err := r.clash(ctx); err != nil {
 		return Renaming{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -52,6 +53,44 @@ func TestNamesakesOfOtherLanguages(t *testing.T) {
 	}
 	if _, err := renamed(t.Context(), t, w, "b07.rb#many", "other"); !errors.As(err, &unnamed) || !strings.Contains(err.Error(), "more than 40 declarations are called many") {
 		t.Errorf("one of many: %v", err)
+	}
+}
+
+// A function that is imported from its module, or named by it, is meant by that, though a method
+// beside it is called the same.
+func TestRenamingOfAFunctionWithAMethodOfItsName(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{
+		"m.py":  "class Base:\n    def run(self):\n        return self.helper()\n\n    def helper(self):\n        return 1\n\n\ndef helper():\n    return 2\n\n\nx = helper()\n",
+		"n.py":  "from m import helper\nimport m\nprint(helper(), m.helper())\n",
+		"a.ts":  "export function load(p: string): string { return p }\nexport class Store { load() { return 1 } }\n",
+		"b.ts":  "import { load } from './a'\nimport * as a from './a'\nexport const z = load('1') + a.load('2')\n",
+		"w.c":   "int turn(void) { return 1; }\n",
+		"w.cpp": "int wind() { return 1; }\n",
+	})
+	w := open(t, false, dir)
+	if err := w.CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]map[string]int{"m.py#helper": {"m.py": 2, "n.py": 3}, "a.ts#load": {"a.ts": 1, "b.ts": 3}} {
+		got, err := renamed(t.Context(), t, w, id, "assist")
+		spans := map[string]int{}
+		for _, f := range got.Files {
+			spans[w.Name(f.Path)] = len(f.Spans)
+		}
+		if err != nil || !maps.Equal(spans, want) || len(got.Left)+len(got.Check) > 0 {
+			t.Errorf("%s: %v, %v, left %v, to check %v", id, spans, err, got.Left, got.Check)
+		}
+	}
+	// Where a grammar takes keywords for names, the language's own are refused.
+	for id, to := range map[string]string{"m.py#helper": "class", "w.c#turn": "while", "w.cpp#wind": "delete"} {
+		var unnamed *workspace.Unnamed
+		if _, err := renamed(t.Context(), t, w, id, to); !errors.As(err, &unnamed) || !strings.Contains(err.Error(), to+" is a keyword of ") {
+			t.Errorf("%s to %s: %v", id, to, err)
+		}
+	}
+	if _, err := renamed(t.Context(), t, w, "w.c#turn", "delete"); err != nil {
+		t.Errorf("a keyword of C++ in C: %v", err)
 	}
 }
 

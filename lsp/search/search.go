@@ -223,7 +223,11 @@ func (s *Service) search(ctx context.Context, signals retrieval.Signals, p searc
 	if err != nil {
 		return nil, err
 	}
-	answer, err := core.Search(ctx, req)
+	show := p.shown()
+	var answer workspace.Answer
+	if show.sent, err = s.early(ctx, core, req, show); err == nil {
+		answer, err = core.Search(ctx, req)
+	}
 	answer.Missing = cmp.Or(missing, answer.Missing)
 	if err != nil {
 		return nil, explainFailure(ctx, err, func(err error) error {
@@ -234,8 +238,40 @@ func (s *Service) search(ctx context.Context, signals retrieval.Signals, p searc
 		})
 	}
 	core.Answered(&req.Query, req.Offset+1, answer.Results)
-	return s.respond(ctx, core, answer, req.Query.Notes, p.shown())
+	return s.respond(ctx, core, answer, req.Query.Notes, show)
 }
+
+// early sends what the signals find that ask no model, before those that do have answered: a
+// query's vector may take half a second, and a reranker longer. It answers what was sent. If it
+// fails, the others may still answer, but for an index that has been waited for in vain.
+func (s *Service) early(ctx context.Context, core Core, req retrieval.Request, show shownAs) (sent map[place]bool, err error) {
+	if show.partial == nil || req.Signals != retrieval.SignalsAll || req.Query.Lines != nil {
+		return nil, nil
+	}
+	req.Signals = retrieval.SignalsLexical
+	answer, err := core.Search(ctx, req)
+	var unready *workspace.NotReady
+	switch {
+	case errors.As(err, &unready):
+		return nil, err
+	case err != nil:
+		return nil, nil
+	}
+	results := resultsOf(core, answer, show)
+	sent = map[place]bool{}
+	for i := range results {
+		sent[results[i].place()] = true
+	}
+	return sent, s.sendPartial(ctx, show.partial, results)
+}
+
+// place tells the results of one answer from each other.
+type place struct {
+	uri       string
+	startLine int
+}
+
+func (r *searchResult) place() place { return place{r.URI, r.StartLine} }
 
 // current is Core.Current if that is asked for; the search under ctx then has the patience of a
 // command that asks once.
@@ -252,16 +288,17 @@ type shownAs struct {
 	text         bool
 	contextLines int
 	partial      json.RawMessage
+	sent         map[place]bool // what was sent already
 }
 
 func (p *searchParams) shown() shownAs {
-	return shownAs{p.IncludeText, p.ContextLines, p.PartialResultToken}
+	return shownAs{text: p.IncludeText, contextLines: p.ContextLines, partial: p.PartialResultToken}
 }
 
 // respond sends an answer, in batches first if that was asked for.
 func (s *Service) respond(ctx context.Context, core Core, answer workspace.Answer, notes []string, show shownAs) (any, error) {
 	response := searchResponse{
-		Results:     make([]searchResult, len(answer.Results)),
+		Results:     resultsOf(core, answer, show),
 		Backend:     answer.Backend,
 		Total:       answer.Total,
 		Incomplete:  answer.Missing,
@@ -273,22 +310,28 @@ func (s *Service) respond(ctx context.Context, core Core, answer workspace.Answe
 			"literal": millis(answer.Timings.Literal), "total": millis(answer.Timings.Total),
 		},
 	}
+	rest := slices.DeleteFunc(slices.Clone(response.Results), func(r searchResult) bool { return show.sent[r.place()] })
+	return response, s.sendPartial(ctx, show.partial, rest)
+}
+
+// resultsOf are the results of an answer as a client gets them.
+func resultsOf(core Core, answer workspace.Answer, show shownAs) []searchResult {
+	list := make([]searchResult, len(answer.Results))
 	for i, r := range answer.Results {
 		path := filepath.Join(r.Root, filepath.FromSlash(r.Path))
-		response.Results[i] = searchResult{URI: string(uri.File(path)), Result: r, Text: r.Result.Text}
+		list[i] = searchResult{URI: string(uri.File(path)), Result: r, Text: r.Result.Text}
 		if show.text {
 			// A file that went since it was indexed has no text to show.
 			if text, err := core.Text(path); err == nil {
 				sp := cutSpan(text, r.StartLine, r.EndLine, show.contextLines)
-				response.Results[i].Text, response.Results[i].TextStart = sp.Text, sp.StartLine
+				list[i].Text, list[i].TextStart = sp.Text, sp.StartLine
 			}
 		}
 	}
-	return response, s.sendPartial(ctx, show.partial, response.Results)
+	return list
 }
 
-// sendPartial sends results in batches; the response repeats them all, in the
-// fused order.
+// sendPartial sends results in batches. The response has the fused order.
 func (s *Service) sendPartial(ctx context.Context, token json.RawMessage, results []searchResult) error {
 	to, err := wire.PartialToken(token)
 	if to == nil || err != nil {

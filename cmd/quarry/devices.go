@@ -48,6 +48,9 @@ docs/service.md.`,
 	}
 	revoke := &cobra.Command{
 		Use: "revoke NAME", Short: "Let a device in no longer, and end what it has open", Args: cobra.ExactArgs(1),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return userService{a}.pairedNames(len(args) > 0), cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(cmd *cobra.Command, args []string) error { return userService{a}.revoke(cmd.Context(), args[0]) },
 	}
 	var name string
@@ -204,6 +207,40 @@ func (a userService) revoke(ctx context.Context, name string) error {
 	return nil
 }
 
+// pairedNames are the devices that can be revoked, for a shell to complete; none once there is one.
+func (a userService) pairedNames(one bool) (names []string) {
+	store, err := a.store()
+	if err != nil || one {
+		return nil
+	}
+	list, err := store.List()
+	if err != nil {
+		return nil
+	}
+	for _, d := range list {
+		names = append(names, inLine(d.Name))
+	}
+	return names
+}
+
+// joinedNames are the services that this machine is paired with, for a shell to complete.
+func (a userService) joinedNames() (names []string) {
+	state, err := a.stateFolder()
+	if err != nil {
+		return nil
+	}
+	files, err := os.ReadDir(filepath.Join(state, "serve", "joined"))
+	if err != nil {
+		return nil
+	}
+	for _, f := range files {
+		if name, ok := strings.CutSuffix(f.Name(), ".json"); ok && serviceName.MatchString(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // serviceName is a name for a service on another machine that is a file's as well.
 var serviceName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
@@ -232,6 +269,11 @@ func (a userService) join(ctx context.Context, address, code, name string) error
 	path, err := a.joined(name)
 	if err != nil {
 		return err
+	}
+	// Only what is paired anew, as after a revocation, is replaced: the key of another service is
+	// nowhere else.
+	if kept, err := credentials(path); err == nil && kept.Address != address {
+		return fmt.Errorf("%q is the service at %s already: take another name by --as, or remove %s", name, inLine(kept.Address), path)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -268,17 +310,22 @@ type joinOutput struct {
 // mostShown is how many lines of a result from another machine are shown.
 const mostShown = 6
 
+// credentials are what this machine is to a service on another one.
+func credentials(path string) (who client.Credentials, err error) {
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, &who)
+	}
+	return who, err
+}
+
 // searchAt searches in a quarry serve on another machine.
 func (a userService) searchAt(ctx context.Context, service, query, mode string, k, offset int) error {
 	path, err := a.joined(service)
 	if err != nil {
 		return err
 	}
-	var who client.Credentials
-	text, err := os.ReadFile(path)
-	if err == nil {
-		err = json.Unmarshal(text, &who)
-	}
+	who, err := credentials(path)
 	if err != nil {
 		return fmt.Errorf("no service %q: `quarry serve join ADDRESS CODE --as %[1]s` pairs this machine with it (%w)", service, err)
 	}

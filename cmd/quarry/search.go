@@ -111,6 +111,12 @@ seconds for 10,000 files. It says so on standard error, and Ctrl-C ends it.`,
 	cmd.Flags().StringVar(&at, "at", "", "search in the `service` on another machine that quarry serve join has named")
 	cmd.Flags().StringVar(&format, "format", "", "write places for other programs: "+strings.Join(formats, ", "))
 	a.WaitFlag(cmd)
+	modes := []string{string(retrieval.SignalsAll), string(retrieval.SignalsLexical), string(retrieval.SignalsSemantic), searchSymbols}
+	for name, values := range map[string]func() []string{
+		"mode": func() []string { return modes }, "format": func() []string { return formats }, "at": userService{a.app}.joinedNames,
+	} {
+		cli.CompleteFlag(cmd, name, values)
+	}
 	cmd.Flags().IntVarP(&k, "results", "k", fileResults, fmt.Sprintf("how many files are shown; of lines:all, how many lines, %d if left out", lineResults))
 	cmd.Flags().IntVar(&offset, "offset", 0, "how many of the first results are left out")
 	return cmd

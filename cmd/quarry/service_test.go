@@ -645,6 +645,21 @@ func TestDevicesOfTheCommandLine(t *testing.T) {
 	if exit := ended(); exit != 0 {
 		t.Error(exit)
 	}
+	if _, errs, code := command(t, "serve", "join", "192.0.2.1:7417", wrong, "--as", "desk"); code != cli.ExitFailed || !strings.Contains(errs, `"desk" is the service at `+address+" already: take another name by --as") {
+		t.Error("another service takes the name, and the key, of one: ", errs, code)
+	}
+	for want, args := range map[string][]string{
+		"desk\n:4\n":                               {"search", "--at", ""},
+		"vimgrep\nquickfix\nsarif\n:4\n":           {"search", "--format", ""},
+		"hybrid\nlexical\nsemantic\nsymbols\n:4\n": {"search", "--mode", ""},
+		"debug\ninfo\nwarn\nerror\n:4\n":           {"search", "--log-level", ""},
+		"laptop\n:4\n":                             {"serve", "revoke", ""},
+		":4\n":                                     {"serve", "revoke", "laptop", ""},
+	} {
+		if out, errs, exit := command(t, append([]string{"__complete"}, args...)...); out != want {
+			t.Errorf("%v: %q, %s, %d", args, out, errs, exit)
+		}
+	}
 	out, errs, exit = command(t, "search", "--at", "desk", "ripe apples")
 	if exit != 0 || !strings.Contains(out, "barn.go:") || !strings.Contains(out, "func Harvest") || strings.Contains(out, "else.go") {
 		t.Error(out, errs, exit)

@@ -139,6 +139,17 @@ func (e *Env) share(root *cobra.Command) {
 	flags.StringVar(&e.embedding, "embedding-model", "", "Ollama `MODEL` that embeds code (default: granite-embedding:30m)")
 	flags.StringVar(&e.LogLevel, "log-level", "", "least severe `LEVEL` logged: debug, info, warn, error (default: info for the server, else warn)")
 	flags.BoolVar(&e.JSON, "json", false, "print one JSON document")
+	CompleteFlag(root, "log-level", func() []string { return []string{"debug", "info", "warn", "error"} })
+}
+
+// CompleteFlag has shells complete the values of a command's flag, which are no files.
+func CompleteFlag(cmd *cobra.Command, flag string, values func() []string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return values(), cobra.ShellCompDirectiveNoFileComp
+	})
+	if err != nil {
+		panic(err) // there is no such flag
+	}
 }
 
 // DefaultWait is Wait unless the user says otherwise.

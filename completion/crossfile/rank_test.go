@@ -10,44 +10,84 @@ import (
 	"quarry/index/lang"
 )
 
-// What speaks for a declaration besides its name standing at the cursor.
+// What speaks for a declaration, and against it: a kind of evidence decides which of two comes
+// first, and without its weight the other one would.
 func TestEvidence(t *testing.T) {
 	filler := strings.Repeat("\n\tother()", 60)
+	const apart = "\n\n\n\n\nfunc b1() {}\nfunc b2() {}\nfunc b3() {}\nfunc b4() {}\n\n\n\n\n\n\n" // farther than siblings stand
+	const two = "package far\n\nfunc Aaa() {}\n" + apart + "func Zzz() {}\n"
+	main := func(body string) string { return "package main\n\nimport \"x/far\"\n\nfunc f() {" + body + "\n}\n" }
+	const none = kinds // what several kinds say together
 	for _, tt := range []struct {
-		name, file, doc, first, second string
+		kind          evidence
+		name          string
+		files         map[string]string
+		doc           string
+		first, second string
 	}{
+		{called, "the name that is called at the cursor, however often others stand beside it", map[string]string{"far/a.go": two}, main("\n\tuse(Aaa, Aaa, Aaa, Zzz(‸))"), "func Zzz()", "func Aaa()"},
+		{none, "a name of the document, however far away", map[string]string{"far/a.go": two}, main("\n\tZzz()" + filler + "\n\t‸"), "func Zzz()", "func Aaa()"},
 		{
-			"a name of the document, however far away",
-			"package far\n\nfunc Aaa() {}\n\n\n\n\n\n\n\n\n\n\n\nfunc Zzz() {}\n",
-			"package main\n\nimport \"x/far\"\n\nfunc f() {\n\tZzz()" + filler + "\n\t‸\n}\n", "func Zzz()", "func Aaa()",
+			near, "the name that stands nearer to the cursor (so short that no part of it counts)",
+			map[string]string{"far/a.go": "package far\n\nfunc Aa() {}\n" + apart + "func Zz() {}\n"}, main("\n\tAa()" + filler + "\n\tZz()\n\t‸"), "func Zz()", "func Aa()",
+		},
+		{often, "the name that the document has more often, of two as near", map[string]string{"far/a.go": two}, main("\n\tuse(Aaa, Zzz, Zzz, Zzz)\n\t‸"), "func Zzz()", "func Aaa()"},
+		{
+			member, "a member of a type that stands near the cursor",
+			map[string]string{"far/a.go": "package far\n\nfunc Aaa() {}\n" + apart + "type Tin struct{}\n" + strings.ReplaceAll(apart, "b", "c") + "func (t *Tin) Zzz() {}\n"},
+			main("\n\tvar t far.Tin\n\t‸"), "Zzz()", "func Aaa()",
 		},
 		{
-			"beside what is named at the cursor",
-			"package far\n\nfunc Aaa() {}\nfunc B1() {}\nfunc B2() {}\nfunc B3() {}\nfunc B4() {}\nfunc Begin() {}\nfunc End() {}\n",
-			"package main\n\nimport \"x/far\"\n\nfunc f() {\n\tBegin()\n\t‸\n}\n", "func End()", "func Aaa()",
+			beside, "what the files beside the document use, though more files elsewhere use the other",
+			map[string]string{"far/a.go": two, "b.go": "package main\n\nfunc g() { Zzz() }\n", "c/c.go": "package c\n\nfunc g() { Aaa() }\n", "c/d.go": "package c\n\nfunc h() { Aaa() }\n"},
+			main("\n\t‸"), "func Zzz()", "func Aaa()",
 		},
 		{
-			"named like what stands at the cursor",
-			"package far\n\nfunc Aaa() {}\n\n\n\n\n\n\n\n\n\n\n\nfunc readHeader() {}\n",
-			"package main\n\nimport \"x/far\"\n\nfunc f() {\n\theader := open()\n\t‸\n}\n", "func readHeader()", "func Aaa()",
+			imported, "what an import declares, before what a file beside the document does",
+			map[string]string{"a.go": "package main\n\nfunc Aaa() {}\n", "far/z.go": "package far\n\nfunc Zzz() {}\n"}, main("\n\t‸"), "func Zzz()", "func Aaa()",
 		},
 		{
-			"begins with the word at the cursor",
-			"package far\n\nfunc Aaa() {}\n\n\n\n\n\n\n\n\n\n\n\nfunc Zealous() {}\n",
-			"package main\n\nimport \"x/far\"\n\nfunc f() {\n\tZea‸\n}\n", "func Zealous()", "func Aaa()",
+			sibling, "beside what is named at the cursor",
+			map[string]string{"far/a.go": "package far\n\nfunc Aaa() {}\nfunc B1() {}\nfunc B2() {}\nfunc B3() {}\nfunc B4() {}\nfunc Begin() {}\nfunc End() {}\n"},
+			main("\n\tBegin()\n\t‸"), "func End()", "func Aaa()",
 		},
 		{
-			"a function before a type",
-			"package far\n\ntype Aaa int\n\nfunc Zzz() {}\n",
-			"package main\n\nimport \"x/far\"\n\nfunc f() {\n\t‸\n}\n", "func Zzz()", "type Aaa int",
+			alike, "named like what stands at the cursor", map[string]string{"far/a.go": "package far\n\nfunc Aaa() {}\n" + apart + "func readHeader() {}\n"},
+			main("\n\theader := open()\n\t‸"), "func readHeader()", "func Aaa()",
+		},
+		{
+			begun, "begins with the word at the cursor", map[string]string{"far/a.go": "package far\n\nfunc Aaa() {}\n" + apart + "func Zealous() {}\n"},
+			main("\n\tZea‸"), "func Zealous()", "func Aaa()",
+		},
+		{isType, "a function before a type", map[string]string{"far/a.go": "package far\n\ntype Aaa int\n\nfunc Zzz() {}\n"}, main("\n\t‸"), "func Zzz()", "type Aaa int"},
+		{isField, "a function before a variable", map[string]string{"far/a.go": "package far\n\nvar Aaa int\n\nfunc Zzz() {}\n"}, main("\n\t‸"), "func Zzz()", "var Aaa int"},
+		{
+			many, "a name that is declared once, before one that several files declare",
+			map[string]string{"far/a.go": "package far\n\nfunc Aaa() {}\n", "far/z.go": "package far\n\nfunc Zzz() {}\n", "c/c.go": "package c\n\nfunc Aaa() {}\n", "d/d.go": "package d\n\nfunc Aaa() {}\n"},
+			main("\n\t‸"), "func Zzz()", "func Aaa()",
 		},
 	} {
-		list := found(t, reading(t, map[string]string{"far/a.go": tt.file}), "main.go", tt.doc, "")
-		at := func(what string) int {
-			return slices.IndexFunc(list, func(s string) bool { return strings.HasSuffix(s, what) })
+		s := reading(t, tt.files)
+		isFirst := func() (bool, []string) {
+			list := found(t, s, "main.go", tt.doc, "")
+			at := func(what string) int {
+				return slices.IndexFunc(list, func(s string) bool { return strings.HasSuffix(s, what) })
+			}
+			first, second := at(tt.first), at(tt.second)
+			return first >= 0 && (second < 0 || first < second), list
 		}
-		if first, second := at(tt.first), at(tt.second); first < 0 || second < 0 || first > second {
+		if ok, list := isFirst(); !ok {
 			t.Errorf("%s: %q", tt.name, list)
+		}
+		if tt.kind == none {
+			continue
+		}
+		kept := weights[tt.kind]
+		weights[tt.kind] = 0
+		ok, list := isFirst()
+		weights[tt.kind] = kept
+		if ok {
+			t.Errorf("%s, also where that has no weight: %q", tt.name, list)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package retrieval
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -45,6 +46,26 @@ func TestOpenFilesComeFirst(t *testing.T) {
 	a := search1(t, ix, Request{At: &Position{Open: []string{"d/retry.go", "c/retry.go"}}}, "ask again with retry")
 	if got := pathsOf(a); len(got) != 4 || got[0] != "d/retry.go" || got[1] != "c/retry.go" {
 		t.Errorf("found %q, want the file opened last first, then the other open one", got)
+	}
+}
+
+// A file that is linked with the current one, as by an import, beats those that are not.
+func TestLinkedFilesComeFirst(t *testing.T) {
+	ix := New(Options{Linked: true})
+	var docs []Document
+	var links []Link
+	for _, dir := range []string{"a", "b", "c", "d"} { // each is used by one, so that none has a higher rank
+		docs = append(docs, document(dir+"/retry.go", "package "+dir+"\n\n// Retry asks again.\nfunc Retry() {}\n"), document("user/"+dir+".go", "package user\n\nfunc use() {}\n"))
+		links = append(links, Link{From: "user/" + dir + ".go", To: dir + "/retry.go", Weight: 1})
+	}
+	ix.Apply(changesOf(docs))
+	ix.SetLinks(links)
+	a := search1(t, ix, Request{At: &Position{Path: "user/d.go"}}, "ask again with retry")
+	if got := pathsOf(a); len(got) != 4 || got[0] != "d/retry.go" || !slices.Contains(a.Results[0].Reasons, "linked with the current file") {
+		t.Errorf("found %q, want the linked one first: %q", got, a.Results[0].Reasons)
+	}
+	if got := pathsOf(search1(t, ix, Request{At: &Position{Path: "main/app.go"}}, "ask again with retry")); got[0] == "d/retry.go" {
+		t.Errorf("found %q first elsewhere, too, so that this shows nothing", got)
 	}
 }
 

@@ -146,6 +146,8 @@ func TestAlike(t *testing.T) {
 		{"alias", "alias", abbreviation}, // Porter: alias is stemmed to alia, aliases to alias
 		{"router", "routers", 1},
 		{"de", "deserialize", 0},
+		{"authentication", "auth", abbreviation},
+		{"author", "aut", 0}, // three letters of a question begin too many words
 		{"router", "query", 0},
 	} {
 		if got := alike(c.path, newAnalyzer().Stem(c.raw), c.raw); got != c.want {

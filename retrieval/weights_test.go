@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"quarry/index/syntax"
 )
 
 // What each class of query is scored by. A weight that becomes 0, or a signal that
@@ -157,5 +159,48 @@ func TestWeakDeclarationStaysWeak(t *testing.T) {
 	asType, asField := score("type MarginWidth struct{}"), score("type box struct{ MarginWidth int }")
 	if asField >= asType {
 		t.Errorf("a field scores %.3f, a type %.3f", asField, asType)
+	}
+}
+
+// Two words of a question may be one in the code, where nothing else says them.
+func TestWordsWrittenAsOneCount(t *testing.T) {
+	ix := New(Options{})
+	ix.Apply(changesOf([]Document{
+		document("a/one.go", "package a\n\n// The ratelimit is looked at here, before anything is sent.\nfunc send() {}\n"),
+		document("a/two.go", "package a\n\n// The limit is looked at here, before anything is read.\nfunc read() {}\n"),
+		document("b/other.go", "package b\n\nfunc other() {}\n"),
+	}))
+	if got := pathsOf(find(t, ix, "where is the rate limit checked")); len(got) == 0 || got[0] != "a/one.go" {
+		t.Errorf("found %q, want the file that has ratelimit first", got)
+	}
+}
+
+// A declaration whose name differs in case answers a name by half, even in a file that says
+// the name more often than the one where it is spelt so.
+func TestCaseOfADeclarationCounts(t *testing.T) {
+	ix := New(Options{})
+	ix.Apply(changesOf([]Document{
+		document("a/first.go", "package a\n\ntype marginWidth struct{}\n\nvar left, right marginWidth\n\n// MarginWidth\n"),
+		document("b/second.go", "package b\n\ntype MarginWidth struct{}\n\n// "+strings.Repeat("other words of this file ", 60)+"\n"),
+		document("c/other.go", "package c\n\nfunc other() {}\n"),
+	}))
+	a := find(t, ix, "MarginWidth")
+	if got := pathsOf(a); len(got) < 2 || got[0] != "b/second.go" {
+		t.Errorf("found %q, want the declaration spelt so first", got)
+	} else if other := a.Results[1]; !slices.Contains(other.Reasons, "declares struct marginWidth") {
+		t.Errorf("the other case is no declaration of the name: %q", other.Reasons)
+	}
+}
+
+// What a name is mostly asked for comes first: a type, then what can be called, then a value, a
+// method, which has many namesakes, and a field; a name of anything else still counts for a little.
+func TestKindsOfDeclarations(t *testing.T) {
+	last, above := float32(2), syntax.Kind("")
+	for _, k := range []syntax.Kind{syntax.KindClass, syntax.KindFunction, syntax.KindConst, syntax.KindMethod, syntax.KindField, syntax.KindSection} {
+		v := definitionValue(k)
+		if v <= 0 || v >= last {
+			t.Errorf("a %s counts for %.2f, a %s for %.2f", k, v, above, last)
+		}
+		last, above = v, k
 	}
 }

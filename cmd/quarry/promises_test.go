@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
 	"go/build/constraint"
 	"go/parser"
 	"go/token"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -188,4 +190,42 @@ func saidTwice(text string) (found []string) {
 		}
 	}
 	return found
+}
+
+// bench/mutants.sh breaks the code at places that its list names by their text: each is still
+// there, and each mutant has an id of its own.
+func TestMutantsAreStillThere(t *testing.T) {
+	if _, err := exec.LookPath("sed"); err != nil {
+		t.Skip("the list is of expressions for sed, which is not installed")
+	}
+	raw, err := os.ReadFile("../../bench/mutants.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for line := range strings.Lines(string(raw)) {
+		fields := strings.Split(strings.TrimSpace(line), "\t")
+		if strings.HasPrefix(line, "#") || fields[0] == "" {
+			continue
+		}
+		if len(fields) != 5 || known[fields[0]] {
+			t.Errorf("five fields, and an id that no other has: %s", line)
+			continue
+		}
+		known[fields[0]] = true
+		code, err := os.ReadFile(filepath.Join("../..", fields[1]))
+		if err != nil {
+			t.Errorf("%s: %v", fields[0], err)
+			continue
+		}
+		sed := exec.Command("sed", "-E", fields[2])
+		sed.Stdin = bytes.NewReader(code)
+		mutant, err := sed.Output()
+		if err != nil || bytes.Equal(mutant, code) {
+			t.Errorf("%s changes nothing in %s: %s (%v)", fields[0], fields[1], fields[2], err)
+		}
+	}
+	if len(known) < 30 {
+		t.Errorf("%d mutants were read", len(known))
+	}
 }

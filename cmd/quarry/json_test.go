@@ -140,7 +140,7 @@ func TestFailuresAreDocuments(t *testing.T) {
 	}
 	none := " --ollama " + noOllama
 	calls := []call{
-		{args: "version"}, {args: "index"}, {args: "status"}, {args: "search adds"}, {args: "stats"}, {args: "stats --export trace.jsonl"}, {args: "stats --forget --yes"}, {"stats --forget", 2, "--yes", ""}, {"stats --export nowhere/trace.jsonl", 1, "--export: ", ""}, {args: "model"}, {args: "model list"}, {args: "model catalogue"}, {args: "setup"}, {args: "setup codex"},
+		{args: "version"}, {args: "index"}, {args: "status"}, {args: "search adds"}, {args: "stats"}, {args: "stats --export trace.jsonl"}, {args: "stats --forget --yes"}, {"stats --forget", 2, "--yes", ""}, {"stats --export nowhere/trace.jsonl", 1, "--export: ", ""}, {"stats --export -", 2, "leave --json out", ""}, {args: "model"}, {args: "model list"}, {args: "model catalogue"}, {args: "setup"}, {args: "setup codex"},
 		{args: "report --outline"}, {args: "report --prompt ask.md"}, {args: "model clean"}, {args: "complete a.go:4:1" + none}, {args: "setup codex --yes"}, {args: "setup model"},
 		{"complete nowhere.go:1:1", 1, "nowhere.go", ""},
 		{"complete a.go:99:1", 1, "there is no line 99", ""},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/cmd/internal/cli"
 	"quarry/cmd/internal/engines"
 	"quarry/cmd/internal/usage"
 	"quarry/lsp/settings"
@@ -56,7 +57,7 @@ ever takes it from this machine.`,
 		},
 	}
 	cmd.Flags().BoolVar(&forget, "forget", false, "delete what was kept")
-	cmd.Flags().StringVar(&export, "export", "", "write the trace into `FILE`, a line of JSON for each part")
+	cmd.Flags().StringVar(&export, "export", "", "write the trace into `FILE` (- for standard output), a line of JSON for each part")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "with --forget: do it without asking")
 	return cmd
 }
@@ -91,6 +92,13 @@ func (a *app) exportTrace(dir, file string, today time.Time) error {
 	}
 	var text bytes.Buffer
 	if err := usage.Export(&text, list); err != nil {
+		return err
+	}
+	if file == "-" {
+		if a.JSON {
+			return fmt.Errorf("%w: leave --json out, what --export - writes are lines of JSON", cli.ErrUsage)
+		}
+		_, err := a.Stdout.Write(text.Bytes())
 		return err
 	}
 	if err := settings.ReplaceFile(file, text.Bytes(), 0o600); err != nil {

@@ -54,6 +54,13 @@ func TestTrace(t *testing.T) {
 			t.Fatalf("exit code %d: %s%s", code, out, errs)
 		}
 		noSecretIn(t, dir)
+		lines, err := os.ReadFile(exported)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code, out, errs := answering(t, "", "stats", "--state-dir", state, "--export", "-"); code != 0 || out != string(lines) {
+			t.Errorf("to standard output: %d, %q, %q", code, out, errs)
+		}
 		noSecretIn(t, filepath.Dir(exported))
 		var stats statsOutput
 		if code, out, errs := answering(t, "", "stats", "--state-dir", state, "--json"); code != 0 || json.Unmarshal([]byte(out), &stats) != nil || stats.Traced != c.want {

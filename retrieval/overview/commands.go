@@ -22,6 +22,13 @@ var doing = map[retrieval.Topic][]string{
 	retrieval.TopicRun:   {"run", "start", "serve", "dev", "server", "up", "watch"},
 }
 
+// onlyAlone are words that say what a command does only where they are all of its name: check-licence
+// tests nothing, and install-tools builds nothing.
+var onlyAlone = map[string]bool{"check": true, "all": true, "install": true, "setup": true, "up": true}
+
+// ofTests are words that speak of tests.
+var ofTests = regexp.MustCompile(`(?i)\b(?:unit|pre|post)?tests?\b|\btest(?:ing|s?[-_:])|[-_:]tests?\b`)
+
 var commandWord = regexp.MustCompile(`[A-Za-z]+`)
 
 // step is the text of a command that continuous integration runs; it says so behind it.
@@ -35,16 +42,17 @@ func rank(t retrieval.Topic, c Note) (r int, ok bool) {
 	_, command, _ := strings.Cut(c.Text, "`")
 	command, said, _ := strings.Cut(command, "`")
 	fields := strings.Fields(command)
-	tests := strings.Contains(strings.ToLower(c.Text), "test")
+	tests := ofTests.MatchString(c.Text)
 	if len(fields) == 0 || t != retrieval.TopicTests && tests {
 		return 0, false
 	}
-	if len(fields) > 2 && fields[0] == "npm" { // npm run is how each of its scripts is named
+	if len(fields) > 2 && fields[1] == "run" { // how each script of a manifest is named
 		command = strings.Join(fields[2:], " ")
 	}
 	last := strings.ToLower(fields[len(fields)-1])
 	at := slices.Index(doing[t], last)
-	switch inside := slices.ContainsFunc(commandWord.FindAllString(strings.ToLower(command), -1), func(w string) bool { return slices.Contains(doing[t], w) }); {
+	inside := slices.ContainsFunc(commandWord.FindAllString(strings.ToLower(command), -1), func(w string) bool { return slices.Contains(doing[t], w) && !onlyAlone[w] })
+	switch {
 	case strings.Contains(said, "as a step"):
 		return 50, strings.Contains(said, does[t])
 	case strings.Contains(said, "as usual"):
@@ -52,7 +60,8 @@ func rank(t retrieval.Topic, c Note) (r int, ok bool) {
 	case at >= 0:
 		return at, true
 	default:
-		return 60, inside || t == retrieval.TopicTests && tests
+		_, script, named := strings.Cut(said, " runs ")
+		return 60, inside || named && serves(t, script) || !named && t == retrieval.TopicTests && tests
 	}
 }
 
@@ -85,8 +94,15 @@ func commandsFor(t retrieval.Topic, o *Overview) (list []Note) {
 const (
 	workflows = ".github/workflows/"
 	// maxWorkflows is how many files of continuous integration are read.
-	maxWorkflows = 6
+	maxWorkflows = 12
 )
+
+// workflowNames are what the names of files of continuous integration have that are about a topic,
+// the most telling first.
+var workflowNames = map[retrieval.Topic][]*regexp.Regexp{
+	retrieval.TopicTests: {regexp.MustCompile(`(?i)\b(?:unit)?tests?\b`), regexp.MustCompile(`(?i)\b(?:ci|ci-?cd|main|build|go|rust|python|node|ruby|php|gradle|maven)\b`)},
+	retrieval.TopicBuild: {regexp.MustCompile(`(?i)\bbuild\b`), regexp.MustCompile(`(?i)\b(?:ci|ci-?cd|main|tests?|go|rust|python|node|ruby|php|gradle|maven)\b`)},
+}
 
 // integration notes the first steps of continuous integration that build and that test.
 func (m *maker) integration(files []workspace.File) {
@@ -98,6 +114,15 @@ func (m *maker) integration(files []workspace.File) {
 		}
 	}
 	for _, t := range []retrieval.Topic{retrieval.TopicTests, retrieval.TopicBuild} {
+		about := func(f workspace.File) int { // those that say so by their names come first
+			for i, words := range workflowNames[t] {
+				if words.MatchString(path.Base(f.Name)) {
+					return i
+				}
+			}
+			return len(workflowNames[t])
+		}
+		slices.SortStableFunc(list, func(a, b workspace.File) int { return about(a) - about(b) })
 		for _, f := range list[:min(maxWorkflows, len(list))] {
 			text, err := m.text(f.Path)
 			if err != nil || m.ctx.Err() != nil {
@@ -109,44 +134,6 @@ func (m *maker) integration(files []workspace.File) {
 			}
 		}
 	}
-}
-
-// runKey is the key of a step's command, with the command if it stands on the line.
-var runKey = regexp.MustCompile(`^(\s*(?:-\s+)?)(?:run|script):\s*(.*)$`)
-
-// stepOf is the first command of a workflow that does what a topic asks for, with its line
-// from 1; 0 if there is none.
-func stepOf(t retrieval.Topic, lines []string) (line int, command string) {
-	does := func(command string) bool {
-		words := commandWord.FindAllString(strings.ToLower(command), -1)
-		has := func(w string) bool { return slices.Contains(doing[t], w) }
-		if t == retrieval.TopicBuild { // what the machine gets installed is no build
-			has = func(w string) bool {
-				return w == "build" || w == "compile" || w == "assemble" || w == "package" || w == "make"
-			}
-		}
-		return !strings.HasPrefix(command, "#") && !strings.Contains(command, "install ") && slices.ContainsFunc(words, has) &&
-			(t == retrieval.TopicTests || !strings.Contains(command, "test"))
-	}
-	block := -1 // how far the key of a block of commands is indented
-	for i, l := range lines {
-		indent := len(l) - len(strings.TrimLeft(l, " "))
-		trimmed := strings.TrimPrefix(strings.TrimSpace(l), "- ")
-		switch match := runKey.FindStringSubmatch(l); {
-		case match != nil && (match[2] == "" || strings.ContainsAny(match[2][:1], "|>")):
-			block = len(match[1])
-		case match != nil && does(match[2]):
-			return i + 1, match[2]
-		case match != nil:
-			block = -1
-		case block < 0 || trimmed == "":
-		case indent <= block:
-			block = -1
-		case does(trimmed):
-			return i + 1, trimmed
-		}
-	}
-	return 0, ""
 }
 
 // sectionWords are what the heading of a README's section for a topic has.

@@ -60,7 +60,8 @@ func (m *maker) purposes() (list []Note) {
 				break
 			}
 		}
-		if n := m.description(top); n.Text != "" {
+		// Of a package in a folder only where nothing speaks for the whole.
+		if n := m.description(top); n.Text != "" && (len(list) == found || !strings.Contains(strings.TrimPrefix(n.Path, top), "/")) {
 			list = append(list, n)
 		}
 		if len(list) == found {

@@ -107,14 +107,23 @@ func TestBuildAndRun(t *testing.T) {
 		question, place string
 		why             string
 	}{
-		"a crate is built": {map[string]string{"Cargo.toml": "[package]\nname = \"ferry\"\n", "src/main.rs": "fn main() {}\n"}, "how do I build this", "Cargo.toml:1", "`cargo build` builds it, as usual"},
-		"a crate is run":   {map[string]string{"Cargo.toml": "[package]\nname = \"ferry\"\n", "src/main.rs": "fn main() {}\n"}, "how do I run it", "Cargo.toml:1", "`cargo run` runs it, as usual"},
-		"a wrapper":        {map[string]string{"build.gradle": "plugins {}\n", "gradlew": "#!/bin/sh\n", "src/A.java": "class A {}\n"}, "how do I build this", "build.gradle:1", "`./gradlew build`"},
-		"a script runs":    {map[string]string{"package.json": "{\n \"scripts\": {\n  \"build\": \"tsc\",\n  \"start\": \"node a.js\"\n }\n}\n", "a.js": "run()\n"}, "how do I run it", "package.json:4", "`npm run start`"},
-		"a program":        {map[string]string{"cmd/a/main.go": "package main\n\nfunc main() {}\n"}, "how do I run it", "cmd/a/main.go:3", "begins here"},
-		"a document":       {map[string]string{"docs/getting-started.md": "# Start\n\nHere.\n"}, "how do I get started", "docs/getting-started.md:1", "a document by this name"},
-		"architecture":     {map[string]string{"ARCHITECTURE.md": "# How it stands\n\nSo.\n"}, "explain the architecture", "ARCHITECTURE.md:1", "a document by this name"},
-		"a section":        {map[string]string{"README.md": "# Ferry\n\nBooks.\n\n## Getting started\n\nRow.\n"}, "how do I get started", "README.md:3", "says so under Getting started"},
+		"a crate is built":  {map[string]string{"Cargo.toml": "[package]\nname = \"ferry\"\n", "src/main.rs": "fn main() {}\n"}, "how do I build this", "Cargo.toml:1", "`cargo build` builds it, as usual"},
+		"a crate is run":    {map[string]string{"Cargo.toml": "[package]\nname = \"ferry\"\n", "src/main.rs": "fn main() {}\n"}, "how do I run it", "Cargo.toml:1", "`cargo run` runs it, as usual"},
+		"a PHP script":      {map[string]string{"composer.json": "{\n \"scripts\": {\n  \"test\": [\"phpunit\"]\n }\n}\n", "a.php": "<?php\n"}, "how do I run the tests", "composer.json:3", "`composer run test` runs phpunit"},
+		"pnpm":              {map[string]string{"pnpm-workspace.yaml": "packages: []\n", "package.json": "{\n \"scripts\": {\n  \"test\": \"jest\"\n }\n}\n", "a.js": "run()\n"}, "how do I run the tests", "package.json:3", "`pnpm run test` runs jest"},
+		"rake":              {map[string]string{"Rakefile": "require 'rake/testtask'\n\nRake::TestTask.new do |t|\nend\n", "a.rb": "run\n"}, "how do I run the tests", "Rakefile:3", "`rake test`"},
+		"just":              {map[string]string{"justfile": "build:\n  x\ntest *args:\n  x\n", "a.rs": "fn a() {}\n"}, "how do I run the tests", "justfile:3", "`just test`"},
+		"task":              {map[string]string{"Taskfile.yml": "version: 3\ntasks:\n  lint:\n    x\n  test:\n    x\n", "a.rs": "fn a() {}\n"}, "how do I run the tests", "Taskfile.yml:5", "`task test`"},
+		"Bazel":             {map[string]string{"MODULE.bazel": "module(name = 'a')\n", "a_test.cc": "int a();\n"}, "how do I run the tests", "MODULE.bazel:1", "`bazel test //...`"},
+		"ctest":             {map[string]string{"CMakeLists.txt": "project(a)\nenable_testing()\n", "tests/a_test.cc": "int a();\n"}, "how do I run the tests", "CMakeLists.txt:1", "`ctest --test-dir build`"},
+		"a licence's check": {map[string]string{"Makefile": "check-licence:\n\tx\nlatest: ## as the latest\n\tx\n", "README.md": "# Ferry\n\nBooks.\n"}, "how do I run the tests", "README.md:3", "no command for that was found"},
+		"a part's manifest": {map[string]string{"README.md": "# Ferry\n\nBooks.\n", "a/package.json": "{\n \"description\": \"Rows\"\n}\n"}, "what is this repository about", "README.md:3", "says what this is for"},
+		"a wrapper":         {map[string]string{"build.gradle": "plugins {}\n", "gradlew": "#!/bin/sh\n", "src/A.java": "class A {}\n"}, "how do I build this", "build.gradle:1", "`./gradlew build`"},
+		"a script runs":     {map[string]string{"package.json": "{\n \"scripts\": {\n  \"build\": \"tsc\",\n  \"start\": \"node a.js\"\n }\n}\n", "a.js": "run()\n"}, "how do I run it", "package.json:4", "`npm run start`"},
+		"a program":         {map[string]string{"cmd/a/main.go": "package main\n\nfunc main() {}\n"}, "how do I run it", "cmd/a/main.go:3", "begins here"},
+		"a document":        {map[string]string{"docs/getting-started.md": "# Start\n\nHere.\n"}, "how do I get started", "docs/getting-started.md:1", "a document by this name"},
+		"architecture":      {map[string]string{"ARCHITECTURE.md": "# How it stands\n\nSo.\n"}, "explain the architecture", "ARCHITECTURE.md:1", "a document by this name"},
+		"a section":         {map[string]string{"README.md": "# Ferry\n\nBooks.\n\n## Getting started\n\nRow.\n"}, "how do I get started", "README.md:3", "says so under Getting started"},
 	} {
 		root := t.TempDir()
 		for file, text := range c.files {
@@ -128,6 +137,9 @@ func TestBuildAndRun(t *testing.T) {
 		r := answer.Results[0]
 		if got := fmt.Sprintf("%s:%d", r.Path, r.StartLine); got != c.place || !strings.Contains(strings.Join(r.Reasons, ", "), c.why) {
 			t.Errorf("%s: %s because %q, want %s because %q", name, got, r.Reasons, c.place, c.why)
+		}
+		if name == "a part's manifest" && len(answer.Results) != 1 {
+			t.Errorf("%s does not speak for the whole: %+v", name, answer.Results)
 		}
 	}
 }

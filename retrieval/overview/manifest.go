@@ -27,6 +27,8 @@ type kind struct {
 	// test is what runs the tests where there is such a file and some are there, build what
 	// builds where code is there, and run what runs it; "" if that is not known.
 	test, build, run string
+	// has, if not nil, stands in one that has tests.
+	has *regexp.Regexp
 	// describes has the description of the package as its first group, which may be empty where
 	// that begins on the next line.
 	describes *regexp.Regexp
@@ -64,7 +66,7 @@ var kinds = []kind{
 	{name: "*.csproj", needs: regexp.MustCompile(`^<PackageReference\s+Include="([^"]+)`), test: "dotnet test", build: "dotnet build", describes: xmlDescription},
 	{name: "mix.exs", needs: regexp.MustCompile(`^\{:(\w+),`), test: "mix test", build: "mix compile", describes: codeDescription},
 	{name: "package.swift", needs: regexp.MustCompile(`^\.package\(.*url:\s*"([^"]+)`), test: "swift test", build: "swift build"},
-	{name: "cmakelists.txt", needs: regexp.MustCompile(`(?i)^find_package\(\s*(\w+)`), build: "cmake -S . -B build && cmake --build build", describes: regexp.MustCompile(`\bDESCRIPTION\s+"(.+?)"`)},
+	{name: "cmakelists.txt", test: "ctest --test-dir build", has: regexp.MustCompile(`(?i)\b(?:enable_testing|add_test)\s*\(|include\(\s*CTest\s*\)`), needs: regexp.MustCompile(`(?i)^find_package\(\s*(\w+)`), build: "cmake -S . -B build && cmake --build build", describes: regexp.MustCompile(`\bDESCRIPTION\s+"(.+?)"`)},
 	{name: "meson.build", test: "meson test -C build", build: "meson setup build && ninja -C build"},
 	{name: "*.cabal", build: "cabal build", test: "cabal test", describes: regexp.MustCompile(`(?i)^synopsis:\s*(.+)$`)},
 	{name: "package.yaml", describes: regexp.MustCompile(`^synopsis:\s*(.+)$`)},
@@ -77,7 +79,23 @@ var kinds = []kind{
 	{name: "compose.y*ml", run: "docker compose up"},
 	{name: "package.json"},  // read as JSON
 	{name: "composer.json"}, // likewise
-	{name: "makefile"},      // has commands alone
+	{name: "makefile"},      // has commands alone, as those below
+	{name: "gnumakefile"},
+	{name: "justfile"},
+	{name: "taskfile.y*ml"},
+	{name: "rakefile"},
+	{name: "module.bazel", test: "bazel test //...", build: "bazel build //..."},
+	{name: "workspace.bazel", test: "bazel test //...", build: "bazel build //..."},
+	{name: "workspace", test: "bazel test //...", build: "bazel build //..."},
+	{name: "tox.ini", test: "tox"},
+	{name: "noxfile.py", test: "nox"},
+	{name: "build.sbt", test: "sbt test", build: "sbt compile"},
+	{name: "project.clj", test: "lein test", build: "lein compile"},
+	{name: "rebar.config", test: "rebar3 eunit", build: "rebar3 compile"},
+	{name: "gleam.toml", test: "gleam test", build: "gleam build", describes: tomlDescription},
+	{name: "shard.yml", test: "crystal spec", build: "shards build", describes: yamlDescription},
+	{name: "configure.ac", test: "make check", build: "./configure && make"},
+	{name: "deno.json*", test: "deno test"},
 }
 
 // kindOf is the kind of a manifest, nil for any other file.
@@ -115,8 +133,14 @@ func (m *maker) manifests(files []workspace.File) error {
 		switch k.name {
 		case "package.json", "composer.json":
 			m.script(f.Name, text, lines)
-		case "makefile":
-			m.targets(f.Name, lines)
+		case "makefile", "gnumakefile":
+			m.targets(f.Name, "make", target, lines)
+		case "justfile":
+			m.targets(f.Name, "just", recipe, lines)
+		case "taskfile.y*ml":
+			m.targets(f.Name, "task", task, lines)
+		case "rakefile":
+			m.targets(f.Name, "rake", rakeTask, lines)
 		default:
 			m.need(k, f.Name, lines)
 		}
@@ -163,7 +187,7 @@ func (m *maker) usual(k *kind, name string, lines []string) {
 		}
 		m.Commands = append(m.Commands, Note{Place{name, 1, len(lines)}, inFolder(dir, command) + " " + does + ", as usual where there is such a file"})
 	}
-	if k.test != "" && m.tests(dir) {
+	if k.test != "" && m.tests(dir) && (k.has == nil || slices.ContainsFunc(lines, k.has.MatchString)) {
 		add(k.test, runsTests)
 	}
 	if m.built[k.name] || !m.hasCode(dir) {
@@ -232,6 +256,7 @@ func (m *maker) script(name, text string, lines []string) {
 		Require                                         map[string]any
 		RequireDev                                      map[string]any `json:"require-dev"`
 		Scripts                                         map[string]any
+		PackageManager                                  string
 		Main, Module, Description                       string
 		Bin                                             any
 	}
@@ -264,10 +289,11 @@ func (m *maker) script(name, text string, lines []string) {
 		at := lineOf("description", "")
 		m.described = append(m.described, Note{Place{name, at, at}, said})
 	}
-	for _, s := range []string{"start", "dev", "serve", "build", "test", "lint"} {
-		if command, ok := p.Scripts[s].(string); ok {
+	tool := m.scriptsBy(name, p.PackageManager)
+	for _, s := range []string{"start", "dev", "serve", "build", "test", "tests", "phpunit", "lint"} {
+		if command := scriptOf(p.Scripts[s]); command != "" {
 			at := lineOf(s, "scripts")
-			m.Commands = append(m.Commands, Note{Place{name, at, at}, inFolder(path.Dir(name), "npm run "+s) + " runs " + oneLine(command)})
+			m.Commands = append(m.Commands, Note{Place{name, at, at}, inFolder(path.Dir(name), tool+" run "+s) + " runs " + oneLine(command)})
 		}
 	}
 	entry := func(key, file string) {
@@ -291,28 +317,90 @@ func (m *maker) script(name, text string, lines []string) {
 	}
 }
 
-var target = regexp.MustCompile(`^([a-z][\w-]*)\s*:(?:[^=]|$)`)
+// scriptOf is what a script runs, which is a list where several commands are run.
+func scriptOf(value any) string {
+	switch v := value.(type) {
+	case string:
+		return v
+	case []any:
+		var all []string
+		for _, one := range v {
+			if s, ok := one.(string); ok {
+				all = append(all, s)
+			}
+		}
+		return strings.Join(all, " && ")
+	}
+	return ""
+}
+
+// scriptsBy is the tool that runs the scripts of a manifest: the one that it or what lies above it
+// names.
+func (m *maker) scriptsBy(name, named string) string {
+	if path.Base(name) == "composer.json" {
+		return "composer"
+	}
+	dir := path.Dir(name)
+	if tool, _, _ := strings.Cut(named, "@"); tool == "pnpm" || tool == "yarn" || tool == "bun" || tool == "npm" {
+		m.managers[dir] = tool
+	}
+	for {
+		switch {
+		case m.managers[dir] != "":
+			return m.managers[dir]
+		case m.isThere(path.Join(dir, "pnpm-workspace.yaml")):
+			return "pnpm"
+		case m.isThere(path.Join(dir, ".yarnrc.yml")):
+			return "yarn"
+		case m.isThere(path.Join(dir, "bunfig.toml")):
+			return "bun"
+		case dir == ".":
+			return "npm"
+		}
+		dir = path.Dir(dir)
+	}
+}
+
+var (
+	target = regexp.MustCompile(`^([a-z][\w-]*)\s*:(?:[^=]|$)`)
+	recipe = regexp.MustCompile(`^@?([a-z][\w-]*)(?:\s+[^:=]*)?:(?:[^=]|$)`)
+	task   = regexp.MustCompile(`^  ([a-z][\w:-]*):\s*$`)
+	// What rake makes a task of by itself is called as it is where nothing else is said.
+	rakeTask = regexp.MustCompile(`^\s*(?:task\s*\(?\s*[:"']?([a-z]\w*)|(?:\w+::)*(?:TestTask|RakeTask)\.new(?:\(?\s*[:"'](\w+))?)`)
+)
 
 // maxTargets is how many targets of one Makefile are noted beside those that build and test.
 const maxTargets = 12
 
-// targets notes the targets of a Makefile.
-func (m *maker) targets(name string, lines []string) {
-	n, noted := 0, map[string]bool{}
+// targets notes the targets of a Makefile and of its like: what a tool is told to do.
+func (m *maker) targets(name, tool string, is *regexp.Regexp, lines []string) {
+	n, noted := 0, map[string]bool{"default": tool == "rake"}
 	for i, line := range lines {
-		match := target.FindStringSubmatch(line)
-		if match == nil || noted[match[1]] {
+		match := is.FindStringSubmatch(line)
+		if match == nil {
 			continue
 		}
-		plain := slices.Contains(doing[retrieval.TopicTests], match[1]) || slices.Contains(doing[retrieval.TopicBuild], match[1])
+		called := match[1]
+		if tool == "rake" && called == "" {
+			called = cmp.Or(match[2], "test")
+			if match[2] == "" && strings.Contains(line, "RSpec") {
+				called = "spec"
+			} else if match[2] == "" && !strings.Contains(line, "TestTask") {
+				continue // of something else, as of a linter
+			}
+		}
+		if noted[called] {
+			continue
+		}
+		plain := slices.Contains(doing[retrieval.TopicTests], called) || slices.Contains(doing[retrieval.TopicBuild], called)
 		if !plain && n == maxTargets {
 			continue
 		}
-		noted[match[1]] = true
+		noted[called] = true
 		if !plain {
 			n++
 		}
-		what := inFolder(path.Dir(name), "make "+match[1])
+		what := inFolder(path.Dir(name), tool+" "+called)
 		if _, comment, ok := strings.Cut(line, "## "); ok {
 			what += ": " + oneLine(comment)
 		}

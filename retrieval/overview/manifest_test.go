@@ -17,7 +17,7 @@ func TestHugeManifests(t *testing.T) {
 		lines = append(lines, fmt.Sprintf("d%d = \"1\"", i))
 		group[fmt.Sprintf("d%d", i)] = "1"
 	}
-	m := maker{Overview: &Overview{}}
+	m := maker{Overview: &Overview{}, managers: map[string]string{}}
 	m.need(kindOf("Cargo.toml"), "Cargo.toml", append([]string{"[dependencies]"}, lines...))
 	raw, err := json.MarshalIndent(map[string]any{"dependencies": group, "bin": group, "scripts": group}, "", " ")
 	if err != nil {

@@ -145,7 +145,7 @@ func describe(ctx context.Context, src Source, folder string, late func() bool) 
 	if err != nil {
 		return nil, err
 	}
-	m := maker{Overview: &Overview{Folder: strings.TrimSuffix(folder, "/"), Files: len(files), Missing: missing}, ctx: ctx, src: src, late: late, prefix: prefix, byDir: map[string][]workspace.File{}, built: map[string]bool{}}
+	m := maker{Overview: &Overview{Folder: strings.TrimSuffix(folder, "/"), Files: len(files), Missing: missing}, ctx: ctx, src: src, late: late, prefix: prefix, byDir: map[string][]workspace.File{}, built: map[string]bool{}, managers: map[string]string{}}
 	for _, f := range files {
 		m.byDir[path.Dir(f.Name)] = append(m.byDir[path.Dir(f.Name)], f)
 	}
@@ -181,6 +181,8 @@ type maker struct {
 	described []Note
 	// built are the kinds of manifests that said how they are built.
 	built map[string]bool
+	// managers are the tools that run the scripts of manifests, by folders that say so.
+	managers map[string]string
 }
 
 var errLate = errors.New("there is no time left to read it")

@@ -108,8 +108,8 @@ func (r *Run) Lines(ctx context.Context, text string, each func(n int, line stri
 	ctx, cancel := context.WithTimeoutCause(ctx, r.left, ErrSlow)
 	defer cancel()
 	defer func(began time.Time) { r.left -= time.Since(began) }(time.Now())
-	n, steps := 0, atOnce // the first look is before the first line
-	for line := range strings.Lines(text) {
+	n, steps := 0, atOnce                                                 // the first look is before the first line
+	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) { // its mark is no part of the first line
 		n++
 		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 		for _, size := range r.p.size {

@@ -3,6 +3,7 @@ package pattern
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"strings"
@@ -165,6 +166,24 @@ func TestInterruptibleLinesMatchAlike(t *testing.T) {
 			if got, want := re.MatchReader(in), re.MatchString(line); got != want || in.ended {
 				t.Errorf("%q in %q: %t, want %t", expr, line, got, want)
 			}
+		}
+	}
+}
+
+// A text that begins with the mark of its order of bytes, as those of many editors on Windows do, has a first
+// line like any other.
+func TestMarkOfByteOrder(t *testing.T) {
+	for expr, want := range map[string]string{"^using": "1:using A;", "^$": "2:", "^.": "1:using A;", "\\x{feff}": "3:\ufeffusing"} {
+		p, err := Compile(expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if err := p.Start().Lines(t.Context(), "\ufeffusing A;\r\n\r\n\ufeffusing", func(n int, line string) bool {
+			got = fmt.Sprintf("%d:%s", n, line)
+			return false
+		}); err != nil || got != want {
+			t.Errorf("%s: %q, %v, want %q", expr, got, err, want)
 		}
 	}
 }

@@ -49,6 +49,9 @@ type analyzed struct {
 	// wanted are the file classes that the query asks for, or the folder the user is in has:
 	// they lower no file.
 	wanted fileClass
+	// asked are those of them that the filters and the folder ask for: the words of a message that
+	// somebody pastes ask for nothing.
+	asked fileClass
 }
 
 // plainName is a lower-case word that may be a name, with the stem whose
@@ -250,13 +253,15 @@ func (a *analyzed) intent(word string) {
 func (a *analyzed) wants(q *Query) {
 	for t, r := range map[Type]fileClass{TypeTest: classTest, TypeDoc: classDoc, TypeConfig: classConfig | classWrapper, TypeMarkup: classStyle | classMarkup} {
 		if slices.Contains(q.Types, t) {
-			a.wanted |= r
+			a.ask(r)
 		}
 	}
 	if q.Mode == ModeDocs {
-		a.wanted |= classDoc
+		a.ask(classDoc)
 	}
 }
+
+func (a *analyzed) ask(r fileClass) { a.wanted, a.asked = a.wanted|r, a.asked|r }
 
 func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }
 

@@ -176,9 +176,19 @@ func (sr *search) literals(ctx context.Context) error {
 			}
 		}
 	}
-	if in, out := sr.req.Query.quotedWords(); in > 0 && out >= minQueryWords &&
-		!slices.ContainsFunc(sr.sc.candidates, func(c candidate) bool { return c.literal >= 0 }) {
+	in, out := sr.req.Query.quotedWords()
+	if in == 0 || slices.ContainsFunc(sr.sc.candidates, func(c candidate) bool { return c.literal >= 0 }) {
+		return nil
+	}
+	switch {
+	case out >= minQueryWords:
 		sr.unquoted = BackendUnquoted
+	case in >= minQueryWords: // unless the code says it with other values filled in
+		sr.unquoted, sr.strict = BackendUnquoted, true
+		if err := sr.messages(ctx); err != nil || sr.pasted {
+			return err
+		}
+		sr.unquoted = ""
 	}
 	return nil
 }
@@ -275,7 +285,7 @@ func (sr *search) verbatim(ctx context.Context, m *messageQuery) (said []uint32,
 		words = words[:minAsked]
 	}
 	pieces := piecesOf(m.text, len(words))
-	unwanted := (classTest | classDoc) &^ sr.query.wanted
+	unwanted := (classTest | classDoc) &^ sr.query.asked
 	var files []uint32
 	for k, seg := range sr.snap.segments {
 		for i := range sr.filesWithRarest(m, k, len(words)) {

@@ -41,6 +41,8 @@ type messageQuery struct {
 	simple  []bool // the index has the word wherever a text has it
 	total   float32
 	plain   int // how much longer a run must be, without any sign that prose hardly has
+	// strict: only a run says that it is a message, and not how many of its words stand together.
+	strict bool
 	// asks: it begins as a question does, and only what stands in a string makes it a message.
 	asks bool
 	// pieces are neighbouring words with the one blank between them: a file without any
@@ -56,8 +58,10 @@ func (sr *search) asMessage() (m messageQuery, ok bool) {
 	if sr.query.class != ClassText || sr.req.Signals == SignalsSemantic {
 		return m, false
 	}
-	// Where a frame is says nothing of what is said there.
+	// Where a frame is says nothing of what is said there, nor does what is said of every one.
 	m.text = pythonPlace.ReplaceAllString(sr.req.Query.Text, " ;")
+	m.text = boilerplate.ReplaceAllString(m.text, " ;")
+	m.text = sr.withoutPlaces(m.text)
 	var ends []int
 	eachWord(m.text, func(w string, end int) bool {
 		m.words, ends = append(m.words, w), append(ends, end)
@@ -69,6 +73,10 @@ func (sr *search) asMessage() (m messageQuery, ok bool) {
 	}
 	m.asks = asking[m.words[0]]
 	if m.asks || !strings.ContainsAny(sr.req.Query.Text, ":;'\"`([{=<>_/0123456789") {
+		m.plain = 2
+	}
+	m.strict = sr.strict
+	if m.strict && !strings.ContainsAny(strings.ReplaceAll(sr.req.Query.Text, `"`, ""), ":;'`([{=<>_/0123456789") {
 		m.plain = 2
 	}
 	n := 2 + m.plain/2
@@ -89,6 +97,24 @@ func (sr *search) asMessage() (m messageQuery, ok bool) {
 		m.leaveOut(sr.req.Query.Phrases)
 	}
 	return m, true
+}
+
+// elsewhere is a path from the root of some machine, or an address.
+var elsewhere = regexp.MustCompile(`(?:\bhttps?://[^\s/"'<>]+|\b[A-Za-z]:\\[\w.@ -]+|~?(?:/[\w.@+-]+){2})[/\\][\w.@+%/\\-]*`)
+
+// withoutPlaces leaves out of a text what was filled in and is a place on some machine: its words are
+// neighbours wherever such a place is an example. One that a file of the workspace has stays.
+func (sr *search) withoutPlaces(text string) string {
+	return elsewhere.ReplaceAllStringFunc(text, func(place string) string {
+		for _, seg := range sr.snap.segments {
+			for i := range seg.files {
+				if seg.files[i].trigrams.mayContain(place) {
+					return place
+				}
+			}
+		}
+		return " ; "
+	})
 }
 
 // leaveOut keeps the words of quoted texts from making the query a message: what is quoted
@@ -155,7 +181,7 @@ func (sr *search) quotesAndMessages(ctx context.Context) error {
 			return err
 		}
 	}
-	if sr.quotesAreConditions() {
+	if sr.quotesAreConditions() || sr.pasted {
 		return nil
 	}
 	return sr.messages(ctx)
@@ -214,14 +240,16 @@ func (sr *search) messages(ctx context.Context) error {
 		hits = append(hits, c.chunks[:c.n]...)
 	}
 	sortScored(hits, sr.snap.orderChunks)
-	hits = hits[:min(len(hits), messageChunks)]
-	for _, c := range said { // which need not have the rarest words
+	all := hits
+	hits = slices.Clone(hits[:min(len(hits), messageChunks)])
+	more := func(c uint32) {
 		if !slices.ContainsFunc(hits, func(h scored) bool { return h.doc == c }) {
 			hits = append(hits, scored{doc: c})
 		}
 	}
 	scores, texts := make([]float32, len(hits)), map[uint32]string{}
 	isMessage := len(said) > 0
+	repeated, itself := false, false // who has much of it
 	read := func(may func(has func(word int) bool) bool) error {
 		for i, h := range hits {
 			if scores[i] > 0 || !sr.mayRun(&m, h.doc, may) {
@@ -238,7 +266,11 @@ func (sr *search) messages(ctx context.Context) error {
 			ch := &sr.snap.segments[k].chunks[local]
 			score, long := m.runsIn(linesBetween(texts[f], int(ch.startLine), int(ch.endLine)))
 			isMessage = isMessage || m.tells(score, long)
-			scores[i] = score * sr.snap.file(f).class.penalty(sr.query.wanted)
+			penalty := sr.snap.file(f).class.penalty(sr.query.ofMessage())
+			test := sr.snap.file(f).class&^sr.query.asked&classTest != 0
+			says := long || score >= minShare*m.total
+			repeated, itself = repeated || says && test, itself || says && !test
+			scores[i] = score * penalty
 		}
 		return nil
 	}
@@ -248,6 +280,21 @@ func (sr *search) messages(ctx context.Context) error {
 			return err
 		}
 	}
+	// Tests that repeat a message may be so many that nothing else was read, and what is said need
+	// not have the rarest words.
+	if len(all) > messageChunks && repeated && !itself {
+		for i := range all {
+			all[i].score *= sr.snap.file(sr.snap.fileOfChunk(all[i].doc)).class.penalty(sr.query.ofMessage())
+		}
+		sortScored(all, sr.snap.orderChunks)
+	}
+	for _, h := range all[:min(len(all), messageChunks)] { // the same where they were not sorted anew
+		more(h.doc)
+	}
+	for _, c := range said {
+		more(c)
+	}
+	scores = make([]float32, len(hits))
 	if err := read(m.mayScore); err != nil {
 		return err
 	}
@@ -357,7 +404,7 @@ func (m *messageQuery) tells(score float32, long bool) bool {
 	if m.asks {
 		return false
 	}
-	return long || m.plain == 0 && score >= minShare*m.total
+	return long || m.plain == 0 && !m.strict && score >= minShare*m.total
 }
 
 // isLong answers whether a run of so many words says that the query is a message.
@@ -515,6 +562,13 @@ func linesBetween(text string, first, last int) string {
 	}
 	return text[:start]
 }
+
+// saysItself are the classes of files that say what they say themselves. What tests, examples and
+// prose have of a message is repeated from elsewhere, and so is what is compiled or brought along.
+const saysItself = classCompat | classFace | classTypes | classBench | classForeign
+
+// ofMessage are the classes that are not lowered where the query is a message.
+func (a *analyzed) ofMessage() fileClass { return a.asked | saysItself }
 
 // hasMessage is whether the query's runs are what speaks for a candidate.
 func (sr *search) hasMessage(c *candidate) bool {

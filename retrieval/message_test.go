@@ -263,3 +263,39 @@ func TestMayRunAgreesWithReading(t *testing.T) {
 		}
 	})
 }
+
+// What a runtime says of every error, the places of another machine, values in a message that is quoted
+// as a whole, and the words test and benchmark in it are not what it is about.
+func TestWhatMessagesAreNotAbout(t *testing.T) {
+	docs := []Document{
+		document("src/env.rs", "/// The environment variable to display a backtrace, note: run with it.\npub fn env() {}\n"),
+		document("src/tree.rs", "pub fn grow() {\n    let n = None;\n    n.unwrap();\n}\n"),
+		document("src/benchmark/mod.rs", "fn prepare() {\n    let said = \"The preparation of the boat ended with a leak\";\n}\n"),
+		document("src/float.rs", "// A boat has its preparation, and may leak.\nfn float() {}\n"),
+		document("src/unknown.rs", "fn answer() {\n    reply(format!(\"ERR unknown order '{}'\", name));\n}\n"),
+		document("src/files.php", "<?php\nfunction drop($path) {\n    throw new RuntimeException('Could not sink '.$path);\n}\n"),
+		document("docs/paths.md", "# Paths\n\nA path is foo/bar/baz.txt, and joe/app/foo/bar/baz.txt is one, too.\n"),
+		document("lib/count.sh", "count() {\n  printf 'warning: rowed %s instead of expected %s tests\\n' \"$a\" \"$b\"\n}\n"),
+	}
+	for i := range 80 {
+		docs = append(docs, document(fmt.Sprintf("test/count%d_test.sh", i), "count_test() {\n  expect 'warning: rowed 3 instead of expected 4 tests'\n}\n"))
+	}
+	ix := New(Options{})
+	ix.Apply(changesOf(docs))
+	for query, want := range map[string]string{
+		"thread 'main' panicked at src/tree.rs:3:7:\ncalled `Option::unwrap()` on a `None` value\nnote: run with `RUST_BACKTRACE=1` environment variable to display a backtrace": "src/tree.rs",
+		"Error: The preparation of the boat ended with a leak": "src/benchmark/mod.rs",
+		`Error: "ERR unknown order 'row'"`:                     "src/unknown.rs",
+		`"ERR unknown order 'row'"`:                            "src/unknown.rs",
+		"Could not sink /home/joe/app/foo/bar/baz.txt: ":       "src/files.php",
+		"Could not sink C:\\Users\\joe\\foo\\bar\\baz.txt":     "src/files.php",
+		"warning: rowed 3 instead of expected 4 tests":         "lib/count.sh",
+	} {
+		if got, _, a := firstPlace(t, ix, query); got != want {
+			t.Errorf("%s\nfound %v, want %s first", query, pathsOf(a)[:min(3, len(a.Results))], want)
+		}
+	}
+	if _, _, a := firstPlace(t, ix, `"ERR unknown orders 'row'"`); len(a.Results) != 0 {
+		t.Errorf("an exact text that no code says found %v", pathsOf(a))
+	}
+}

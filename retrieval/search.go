@@ -30,6 +30,8 @@ type search struct {
 	// unquoted is why the quoted texts are words and no condition, as an Answer's Backend
 	// says it; "" while they are one.
 	unquoted string
+	// strict: all that is asked for is quoted, and no file has it as it is.
+	strict bool
 	// onlyOne: of a query that is a name, one file alone declares it as it is written.
 	onlyOne bool
 	// pasted: the query is a message that the code has.
@@ -76,7 +78,7 @@ func (ix *Index) searchWith(ctx context.Context, sc *scratch, snap *Snapshot, re
 	sr.query = analyzeQuery(&sr.an, textOf(&req.Query), ix.options.Project)
 	sr.query.wants(&req.Query)
 	if req.At != nil && req.At.Folder != "" {
-		sr.query.wanted |= classOf(req.At.Folder+"/", "")
+		sr.query.ask(classOf(req.At.Folder+"/", ""))
 	}
 	sr.applyFilters()
 	sr.weighTerms()
@@ -120,6 +122,9 @@ func (ix *Index) searchWith(ctx context.Context, sc *scratch, snap *Snapshot, re
 		return Answer{}, err
 	}
 	sr.timings.Literal = time.Since(literalStart)
+	if sr.pasted {
+		sr.query.wanted = sr.query.ofMessage()
+	}
 	switch {
 	case !sr.pasted:
 		w[sigMessage] = 0 // it could not speak, and is no part of a full score

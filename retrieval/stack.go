@@ -33,6 +33,11 @@ var pythonFrame = regexp.MustCompile(`File "([^"\n]+)", line (\d{1,7})(?:, in [^
 // pythonPlace is such a frame in the text of a query.
 var pythonPlace = regexp.MustCompile(`File [^,]+, line \d{1,7}`)
 
+// boilerplate is what a language's runtime says of every error, so that it says nothing of one.
+var boilerplate = regexp.MustCompile("note: (?:Some details are omitted, )?run with `?RUST_BACKTRACE=\\w+`?(?: environment variable to display a backtrace| for a verbose backtrace)?\\.?|" +
+	`Traceback \(most recent call last\):|During handling of the above exception, another exception occurred:?|` +
+	`The above exception was the direct cause of the following exception:?|goroutine \d+ \[[^\]]*\]:|\[signal SIG\w+: [^\]]*\]|npm ERR! A complete log of this run can be found in:?`)
+
 // causedBy begins a line that names the cause of an exception.
 var causedBy = regexp.MustCompile(`(?m)^[ |\t\w-]*(?:Caused by: |\[cause\]: |---> )`)
 

@@ -341,10 +341,7 @@ func (s *Server) applySettings() error {
 	s.checkAll(before, merged)
 	s.serveHTTP(merged.HTTP)
 	if len(problems) > 0 {
-		message := "quarry ignores these settings:"
-		for _, p := range problems {
-			message += "\n" + p.String()
-		}
+		message := settings.Ignored(problems)
 		s.notify(Warning, message, message)
 	}
 	core := s.currentCore()

@@ -47,6 +47,36 @@ func (p Problem) String() string {
 	return p.Key + ": " + p.Reason
 }
 
+// Ignored tells the user of problems, the first of them: a repository may have made them up by the
+// thousand.
+func Ignored(problems []Problem) string {
+	const most = 30
+	var b strings.Builder
+	b.WriteString("quarry ignores these settings:")
+	for _, p := range problems[:min(len(problems), most)] {
+		b.WriteString("\n" + p.String())
+	}
+	if more := len(problems) - most; more > 0 {
+		fmt.Fprintf(&b, "\nand %d more", more)
+	}
+	return b.String()
+}
+
+// mostText is the longest text that a setting has, in bytes. A prefix of embedded code stands in
+// each request, many times over, and a repository may have chosen it.
+const mostText = 8 << 10
+
+var errTooLong = fmt.Errorf("a text of it is too long: %d bytes at most", mostText)
+
+// brief is text without its middle where it is too long for a message.
+func brief(text string) string {
+	const head, tail = 160, 80
+	if len(text) <= head+tail {
+		return text
+	}
+	return strings.ToValidUTF8(text[:head], "") + "…" + strings.ToValidUTF8(text[len(text)-tail:], "")
+}
+
 // Apply sets what raw, a JSON object, names. An empty raw and null set nothing.
 // The object may hold the settings directly, or under the key "quarry" among
 // those of other servers, as editors that keep all settings in one place send
@@ -108,8 +138,13 @@ func (s *Settings) ApplyEditor(layers ...[]byte) []Problem {
 			field.SetBool(was.Bool() && field.Bool())
 		default:
 			list := slices.Clone(was.Interface().([]string))
+			has := make(map[string]bool, len(list))
+			for _, text := range list {
+				has[text] = true
+			}
 			for _, text := range field.Interface().([]string) {
-				if !slices.Contains(list, text) {
+				if !has[text] {
+					has[text] = true
 					list = append(list, text)
 				}
 			}
@@ -138,7 +173,7 @@ func applyObject(into reflect.Value, layer map[string]any, prefix string, src So
 		case strings.HasPrefix(key, "$"):
 			// "$schema" and the like belong to the user's editor.
 		case i < 0:
-			*problems = append(*problems, Problem{full, "no such setting" + suggestion(into, prefix, key)})
+			*problems = append(*problems, Problem{brief(full), "no such setting" + suggestion(into, prefix, key)})
 		case value == nil:
 			// null is how VS Code says "not set".
 		case field.Kind() == reflect.Struct:
@@ -152,7 +187,7 @@ func applyObject(into reflect.Value, layer map[string]any, prefix string, src So
 			*problems = append(*problems, Problem{full, "not taken from the editor, because a workspace could have set it; put it into " + displayPath(UserFilePath())})
 		default:
 			if err := setField(field, into.Type().Field(i).Tag, value); err != nil {
-				*problems = append(*problems, Problem{full, err.Error()})
+				*problems = append(*problems, Problem{full, brief(err.Error())})
 			}
 		}
 	}
@@ -327,6 +362,9 @@ func setText(field reflect.Value, tag reflect.StructTag, text string) error {
 		if enum := tag.Get("enum"); enum != "" && !slices.Contains(strings.Split(enum, ","), text) {
 			return fmt.Errorf("%q is not one of %s", text, strings.ReplaceAll(enum, ",", ", "))
 		}
+		if len(text) > mostText {
+			return errTooLong
+		}
 		field.SetString(text)
 		return nil
 	case reflect.Bool:
@@ -401,6 +439,10 @@ func setList(field reflect.Value, tag reflect.StructTag, list []string) error {
 			}
 			return bad != nil
 		})
+	}
+	// Globs have a bound of their own.
+	if tag.Get("glob") == "" && slices.ContainsFunc(list, func(text string) bool { return len(text) > mostText }) {
+		return errTooLong
 	}
 	if tag.Get("merge") == "union" { // a layer may add to what the user leaves out, not take it in
 		list = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(field.Interface().([]string)), list...))))

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -454,6 +455,62 @@ func TestFile(t *testing.T) {
 	problems := s.ApplyFile(path)
 	if s.Model != "m" || len(problems) != 1 || !strings.Contains(problems[0].Reason, "settings.json") {
 		t.Errorf("model %q, problems %v; want m and one that names the file", s.Model, problems)
+	}
+}
+
+// Settings of a repository take no memory by their length: a text that stands in each request is
+// bounded, what is said of a value is short, and long lists take linear work.
+func TestSettingsOfAnyLength(t *testing.T) {
+	long := strings.Repeat("é", 1<<20)
+	for _, layer := range []string{
+		`{"embedding": {"documentPrefix": "` + long + `"}}`,
+		`{"embedding.queryPrefix": "` + long + `"}`,
+		`{"completion": {"templateTags": ["` + long + `", "b", "c"]}}`,
+		`{"completion": {"templateTags": {"a": "` + long + `"}}}`,
+		`{"completion": {"disabledLanguages": ["` + long + `"]}}`,
+		`{"completion": {"disabledPaths": ["[` + long + `"]}}`,
+		`{"completion": {"template": "` + long + `"}}`,
+		`{"index": {"processorShare": "` + long + `"}}`,
+		`{"` + long + `": 1}`,
+	} {
+		s := Default()
+		problems := s.ApplyEditor([]byte(layer))
+		if len(problems) != 1 || len(problems[0].String()) > 600 || !utf8.ValidString(problems[0].String()) {
+			t.Errorf("%.60s: %d problems, %.300v", layer, len(problems), problems)
+		}
+		if d := Default(); !reflect.DeepEqual(s.Embedding, d.Embedding) || len(s.Completion.TemplateTags) > 0 {
+			t.Errorf("%.60s is taken", layer)
+		}
+	}
+	s := Default()
+	if problems := s.ApplyEditor([]byte(`{"embedding": {"documentPrefix": "` + long[:mostText] + `"}}`)); len(problems) > 0 || len(s.Embedding.DocumentPrefix) != mostText {
+		t.Errorf("%d bytes are refused: %.300v", mostText, problems)
+	}
+	unknown := map[string]int{}
+	for i := range 50_000 {
+		unknown["k"+strconv.Itoa(i)] = i
+	}
+	made, err := json.Marshal(unknown)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if told := Ignored(s.ApplyEditor(made)); strings.Count(told, "\n") != 31 || !strings.HasSuffix(told, "\nand 49970 more") {
+		t.Errorf("the user is told %.3000s", told)
+	}
+
+	const n = 200_000 // with each held against each this takes minutes
+	list := make([]string, n)
+	for i := range list {
+		list[i] = "l" + strconv.Itoa(i/2)
+	}
+	raw, err := json.Marshal(map[string]any{"completion": map[string]any{"disabledLanguages": list, "disabledPaths": list}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = Default()
+	s.Completion.DisabledLanguages = []string{"own", "l7"}
+	if problems := s.ApplyEditor(raw); len(problems) > 0 || len(s.Completion.DisabledLanguages) != n/2+1 || s.Completion.DisabledLanguages[1] != "l7" || len(s.Completion.DisabledPaths) != n/2 {
+		t.Errorf("%d languages, %d paths, %.300v", len(s.Completion.DisabledLanguages), len(s.Completion.DisabledPaths), problems)
 	}
 }
 

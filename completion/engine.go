@@ -310,7 +310,7 @@ func (e *Engine) item(req Request, s *cursorContext, text, engine, onScreen stri
 		return it, true
 	}
 	switch {
-	case passing == insert, s.likeNeighbour(insert):
+	case passing == insert, s.likeNeighbour(insert), engine == localEngine && s.isBegun(insert, func(text string) bool { return passes(it.End, text) == text }):
 	case passing != "":
 		it.Text, covers = finish(s, passing) // with fewer lines, less of the rest is covered
 		it.End = req.Offset + covers

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"quarry/completion/syntaxcheck"
 )
 
 // Incremental lexing gives what lexing the whole text would.
@@ -308,6 +310,50 @@ func TestUsualLines(t *testing.T) {
 	own += "\tif err !‸\n}\n"
 	if res := complete(t, newEngine(t, nil, Options{}), at(t, "a", "go", own)); len(res.Items) == 0 || !strings.HasPrefix(res.Items[0].Text, "= other {") {
 		t.Errorf("the user's own habit is not preferred: %+v", res.Items)
+	}
+}
+
+// What is usual may be the beginning of a statement, which some grammars take for an error: it is shown all the same, and what no
+// end makes sound is not.
+func TestUsualBeginnings(t *testing.T) {
+	for _, tt := range []struct{ name, language, doc, want string }{
+		{"a call", "javascript", "const express = re‸\n", "quire('express');"},
+		{"a call without its end", "javascript", "document.getE‸\n", "lementById("},
+		{"a function", "javascript", "function later() {\n  return new Prom‸\n}\n", "ise("},
+		{"a keyword", "typescript", "func‸\n", "tion"},
+		{"a keyword behind another", "javascript", "async func‸\n", "tion"},
+		{"what lacks a value", "javascript", "module.exp‸\n", "orts ="},
+		{"within a call", "javascript", "console.log(JSON.str‸)\n", "ingify"},
+		{"a whole word", "rust", "for‸\n", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := ""
+			if res := complete(t, newEngine(t, nil, Options{Syntax: syntaxcheck.New()}), at(t, "a", tt.language, tt.doc)); len(res.Items) > 0 {
+				got = res.Items[0].Text
+			}
+			if got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// What no end makes sound is no beginning, and neither is what code stands behind.
+func TestIsBegun(t *testing.T) {
+	for _, tt := range []struct {
+		doc, text   string
+		sound, want bool
+	}{
+		{"const a = req‸\n", "uire(", true, true},
+		{"const a = req‸\n", "uire(", false, false},
+		{"const a = req‸ + 1\n", "uire(", true, false},
+		{"const a = req‸\n", "uire(\n  x", true, false},
+		{"a.b‸\n", "ar", true, false}, // nothing is open
+	} {
+		s := newEngine(t, nil, Options{}).cursorContext(at(t, "a", "javascript", tt.doc))
+		if got := s.isBegun(tt.text, func(string) bool { return tt.sound }); got != tt.want {
+			t.Errorf("%q in %q: %v", tt.text, tt.doc, got)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"quarry/completion/idioms"
 	"quarry/index/lang"
 )
 
@@ -101,6 +102,36 @@ func (s *cursorContext) likeNeighbour(text string) bool {
 	}
 	for _, near := range []string{s.lastAbove(), s.firstBelow()} {
 		if near = strings.TrimSpace(near); near != "" && near != line && form(near) == form(line) {
+			return true
+		}
+	}
+	return false
+}
+
+// isBegun: text ends within a statement, as "require(" does, and with what the statement lacks
+// it passes. Some grammars take what is not ended for an error, and others do not.
+func (s *cursorContext) isBegun(text string, passes func(text string) bool) bool {
+	if strings.Contains(text, "\n") || !blank(s.rest[coveredRest(s, text):]) {
+		return false
+	}
+	var closers []byte
+	for _, open := range opened(s.lang.ID, []string{s.line + text}) {
+		closers = append([]byte{open.closer}, closers...)
+	}
+	line := strings.TrimSpace(s.line + text)
+	words := idioms.WordsOf(s.lang.ID)
+	ends := []string{string(closers)}
+	switch {
+	case strings.HasSuffix(line, "{") || strings.HasSuffix(line, "["):
+	case len(line) > 0 && strings.IndexByte("=.,", line[len(line)-1]) >= 0:
+		ends = []string{" x" + string(closers)}
+	case len(closers) == 0 && words.Is(line):
+		return true
+	case words.Is(line[strings.LastIndexAny(line, " \t(")+1:]):
+		ends = append(ends, " x"+string(closers))
+	}
+	for _, end := range ends {
+		if end != "" && passes(text+end) {
 			return true
 		}
 	}

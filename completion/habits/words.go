@@ -33,7 +33,7 @@ func Word(above, typed string, known idioms.Words) string {
 		start--
 	}
 	partial := typed[start:]
-	if len(partial) < minTyped || !isName(partial) {
+	if len(partial) < minTyped || !isName(partial) || known.Is(partial) { // "for" is a word, and no part of "format"
 		return ""
 	}
 	before := lastToken(typed[:start])

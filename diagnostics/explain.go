@@ -2,7 +2,9 @@ package diagnostics
 
 import (
 	"context"
+	"slices"
 	"strings"
+	"unicode"
 
 	"quarry/agent"
 )
@@ -54,6 +56,24 @@ func (a *Assistant) problemContext(p agent.Problem) promptContext {
 	s := a.newContext(p.Location)
 	s.Severity, s.Source, s.Code, s.Message = string(p.Severity), p.Source, p.Code, p.Message
 	return s
+}
+
+// Query is what is looked up about a problem, and the names that it has to do with: those on its line,
+// first those that its message has, and what no word of prose in it looks like.
+func (a *Assistant) Query(p agent.Problem) (words string, names []string) {
+	about := a.problemContext(p)
+	said, line := namesIn(clipped(p.Message, 1000)), namesIn(clipped(about.LineText, 1000))
+	for _, name := range said {
+		if slices.Contains(line, name) || strings.ContainsFunc(name[1:], func(r rune) bool { return r == '_' || unicode.IsUpper(r) }) {
+			names = append(names, name)
+		}
+	}
+	for _, name := range slices.Concat(line, said) {
+		if !slices.Contains(names, name) && (slices.Contains(line, name) || unicode.IsUpper(rune(name[0]))) {
+			names = append(names, name)
+		}
+	}
+	return task{about: about}.problemQuery(), names
 }
 
 // problemQuery is what evidence is looked up for: the tool's words, and the names

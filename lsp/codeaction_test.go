@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/agent"
+	"quarry/lsp/assist"
 	"quarry/lsp/headless"
 )
 
@@ -143,7 +144,10 @@ func TestImportsAreOfferedWithoutAModel(t *testing.T) {
 		if certain {
 			fix = "Fix: undefined: foo"
 		}
-		want := []string{"Import \"foo\" (as 2 files do)", "Import \"bar/foo\" (as 2 files do)", "Explain: undefined: foo [Ollama does not answer; start it]", fix}
+		want := []string{"Import \"foo\" (as 2 files do)", "Import \"bar/foo\" (as 2 files do)", "Explain: undefined: foo", fix}
+		if !certain { // where nothing lacks a model, nothing is said of it
+			want = append(want, helps)
+		}
 		if diff := cmp.Diff(want, titles(list)); diff != "" {
 			t.Fatalf("certain %v (-want +got):\n%s", certain, diff)
 		}
@@ -178,11 +182,16 @@ func TestImportsOfAMenuAreBounded(t *testing.T) {
 	}
 }
 
+// helps is what many editors show in the place of what cannot be done.
+const helps = "No model answers: what helps, and what works"
+
+// Explain shows what search finds, so it is no less there than a question is; what lacks a model says why, and what helps is
+// beside it, since Helix and others hide what is disabled.
 func TestActionsSayWhyTheyCannotBeDone(t *testing.T) {
 	c := &core{assistant: assistant{unavailable: errors.New("Ollama does not answer; start it")}}
 	e := edit(t, "vscode", c)
 	b := problemAt(t, e, "a.go")
-	want := []string{"Explain: undefined: foo [Ollama does not answer; start it]", "Fix: undefined: foo [Ollama does not answer; start it]"}
+	want := []string{"Explain: undefined: foo", "Fix: undefined: foo [Ollama does not answer; start it]", helps}
 	if diff := cmp.Diff(want, titles(actions(t, e, b, b.Cursor, b.Cursor))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -192,13 +201,24 @@ func TestActionsSayWhyTheyCannotBeDone(t *testing.T) {
 	e = edit(t, "vscode", c, capabilities(`{"textDocument":{"codeAction":{"codeActionLiteralSupport":{"codeActionKind":{"valueSet":["quickfix"]}}}}}`))
 	b = problemAt(t, e, "a.go")
 	list := actions(t, e, b, b.Cursor, len(source))
-	if diff := cmp.Diff([]string{"Explain: undefined: foo", "Fix: undefined: foo"}, titles(list)); diff != "" {
+	if diff := cmp.Diff([]string{"Explain: undefined: foo", "Fix: undefined: foo", helps}, titles(list)); diff != "" {
 		t.Errorf("without disabledSupport (-want +got):\n%s", diff)
 	}
 	if err := e.Choose(soon(t), named(t, list, "Fix")); err != nil {
 		t.Fatal(err)
 	}
 	awaitShown(t, e, "Ollama does not answer; start it")
+	if err := e.Choose(soon(t), named(t, list, helps)); err != nil {
+		t.Fatal(err)
+	}
+	attend(t, e, func(question string, choices []string) string { return choices[0] })
+	// Who wants no model is not told of it in each menu.
+	e = edit(t, "helix", &core{assistant: assistant{unavailable: assist.ErrOff}})
+	b = problemAt(t, e, "a.go")
+	want = []string{"Explain: undefined: foo", "Fix: undefined: foo [" + assist.ErrOff.Error() + "]"}
+	if diff := cmp.Diff(want, titles(actions(t, e, b, b.Cursor, b.Cursor))); diff != "" {
+		t.Errorf("with models off (-want +got):\n%s", diff)
+	}
 }
 
 func capabilities(raw string) func(*headless.Options) {

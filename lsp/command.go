@@ -103,14 +103,15 @@ const withoutModel = `# Without a model
 
 These work now:
 
-- Ghost text is copied from your own code: the open documents and the files of the workspace.
+- Ghost text and the completions of menus are copied from your own code, or end lines as everybody does.
 - Search finds code by words, names and how files refer to each other. By meaning too: by the built-in lexicon, better where an embedding model answers.
-- A question shows the places that are nearest to it.
+- A question, or "Explain" on a diagnostic, shows the places that are nearest to it.
+- The import that a name lacks is in the menu of its diagnostic, if other files have it.
 
 These need a model, and work again by themselves as soon as one answers:
 
 - Ghost text that was not written before.
-- Explanations, fixes, refactorings, and answers in words.
+- Fixes, refactorings, and explanations and answers in words.
 
 ` + "`quarry doctor`" + ` in a terminal says what is missing and what to do about it.
 `

@@ -120,7 +120,7 @@ func (s *Server) remedy(title string, do func(ctx context.Context, job Job) (res
 		case ctx.Err() != nil, errors.Is(err, context.Canceled):
 			result = "cancelled"
 		case err != nil:
-			result = "failed"
+			result = "failed: " + err.Error() // Helix shows it in the place of what is said
 			s.assist.Screen().Say(protocol.MessageTypeWarning, err.Error())
 		}
 		job.End(result)

@@ -65,6 +65,31 @@ func TestAskCommandWithoutAModel(t *testing.T) {
 	}
 }
 
+// So is an explanation: by the nearest places, and by what declares the names on the problem's line. Where nothing is found it fails.
+func TestExplainCommandWithoutAModel(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"shelf.go": "package shop\n\n// Reserve takes n items off the shelf.\nfunc Reserve(n int) bool {\n\treturn n > 0\n}\n",
+		"till.go":  "package shop\n\nfunc pay() bool {\n\treturn Reserve(1, 2)\n}\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := []string{"explain", "--ollama", noOllama, "--wait", "1m", "--message", "too many arguments", "till.go:4"}
+	code, out, errs := quarry(t, args...)
+	if code != cli.ExitOK || !strings.Contains(out, "No model can answer now: ") || !strings.Contains(out, "Declarations of the names in the problem and its line:\n\n- shelf.go:3-6 `Reserve`\n") {
+		t.Errorf("exit code %d: %s%s", code, out, errs)
+	}
+	var x explainOutput
+	if code, out, errs = quarry(t, append(args, "--json")...); code != cli.ExitOK {
+		t.Fatalf("exit code %d: %s", code, errs)
+	}
+	if err := json.Unmarshal([]byte(out), &x); err != nil || x.Confidence != "" || len(x.Citations) == 0 || len(x.Backend) == 0 {
+		t.Errorf("%+v (%v)", x, err)
+	}
+}
+
 // Nothing is said not to be there while the first index is being made, whatever the model says.
 func TestAskBeforeTheFirstIndex(t *testing.T) {
 	root, stateDir := barn(t), t.TempDir()

@@ -121,6 +121,9 @@ func (a *app) explain(ctx context.Context, arg, message, source string) (err err
 	if err != nil {
 		return err
 	}
+	if x.Confidence == "" && len(x.Citations) == 0 {
+		return errors.New(strings.TrimSpace(x.Text)) // no model, and nothing found
+	}
 	total := time.Since(begin)
 	if a.JSON {
 		return a.PrintJSON(explainOutput{
@@ -136,7 +139,10 @@ func (a *app) explain(ctx context.Context, arg, message, source string) (err err
 		}
 		fmt.Fprintln(a.Stdout, x.Text)
 	}
-	parts := []string{"confidence " + string(x.Confidence), counted(len(x.Citations), "citation")}
+	parts := []string{counted(len(x.Citations), "citation")}
+	if x.Confidence != "" { // a model's, or an import's
+		parts = append([]string{"confidence " + string(x.Confidence)}, parts...)
+	}
 	if x.Removed > 0 {
 		parts = append(parts, counted(x.Removed, "wrong citation")+" removed")
 	}

@@ -3,6 +3,7 @@
 package emacs_test
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -75,7 +76,7 @@ func openShop(t *testing.T, init string) shop {
 	return openShopOn(t, editor{init: init})
 }
 
-// openShopOn is openShop on the screen that e says.
+// openShopOn is openShop on the screen, and with the model, that e says.
 func openShopOn(t *testing.T, e editor) shop {
 	t.Helper()
 	model := modeltest.NewServer(t)
@@ -86,7 +87,7 @@ func openShopOn(t *testing.T, e editor) shop {
 	model.Script(func(r modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{Pieces: editortest.ShopAnswer(r.Prompt), Gate: *gate.Load()}
 	})
-	e.file, e.text, e.model, e.line = "shop.go", editortest.Shop, model.URL, 11
+	e.file, e.text, e.model, e.line = "shop.go", editortest.Shop, cmp.Or(e.model, model.URL), 11
 	term, file := start(t, e)
 	return shop{term, t, file, func() *held {
 		closed := make(chan struct{})
@@ -464,6 +465,18 @@ func TestStatus(t *testing.T) {
 			term.Type("how is the total made?\n")
 			term.WaitForText("Nearest code found by search:")
 			term.WaitForText("shop.go:1-14 total")
+		})
+	}
+}
+
+// So does an explanation.
+func TestExplainWithoutAModel(t *testing.T) {
+	for name, init := range map[string]string{"lsp-mode": lspMode(t) + compiler, "eglot": eglot(t) + linter} {
+		t.Run(name, func(t *testing.T) {
+			s := openShopOn(t, editor{init: init, model: "127.0.0.1:1"})
+			s.WaitForText("Flymake[1 0]")
+			s.onMistake()
+			s.Insist("explanation", func() { s.Press("C-c", "q", "e") }, func(screen editortest.Screen) bool { return screen.Contains("Nearest code found by search:") })
 		})
 	}
 }

@@ -293,6 +293,29 @@ func TestStatus(t *testing.T) {
 	term.WaitForText("# Without a model")
 }
 
+// Helix hides what cannot be done, and why: without a model its menu has what can, which is to look, and what helps. A command
+// that fails says why where its progress ends, since that stands over the message.
+func TestWithoutAModel(t *testing.T) {
+	term, _ := openShopOn(t, "127.0.0.1:1")
+	menu(term)
+	if screen := term.Screen(); screen.Contains("Fix: Counts") || !screen.Contains("No model answers: what helps, and what works") {
+		t.Errorf("the menu is\n%s", screen.Framed())
+	}
+	term.Press("Down", "Enter")
+	term.WaitForText("What still works")
+	term.Press("Escape")
+	term.WaitFor("code", func(s editortest.Screen) bool { return !s.Contains("What still works") })
+	menu(term)
+	term.Press("Enter")
+	term.WaitForText("- shop.go:1-14")
+	if screen := term.Screen(); !screen.Contains("No model can answer now: Ollama does not answer") {
+		t.Errorf("the explanation does not say whose it is:\n%s", screen.Framed())
+	}
+	term.Press("C-o")
+	term.Type(":lsp-workspace-command quarry.fix \"Counts\"\n")
+	term.WaitForText("failed: Ollama does not answer: start it with")
+}
+
 // Helix starts no server again that has ended, and saves nothing while it waits for the answer of one; its own command does, and what was
 // typed meanwhile is whole.
 func TestKilledServerIsStartedByACommand(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"quarry/editors/editortest"
@@ -81,6 +82,31 @@ func TestFirstSignOfLifeWithoutAModel(t *testing.T) {
 	term.Press("Tab", "Enter")
 	normal(term)
 	save(term, file, editortest.Shelf+"\nfunc (s *Shelf) Take(name string, n int) {\n\ts.mu.Lock()\n}\n")
+}
+
+// In a first file of JavaScript there is nothing to copy from: lines end as they do in most programs, though each of these is half a
+// statement.
+func TestFirstLinesOfJavaScriptWithoutAModel(t *testing.T) {
+	home, workspace := t.TempDir(), t.TempDir()
+	languages := strings.ReplaceAll(editortest.FencedBlock(t, "README.md", "toml"), `name = "go"`, `name = "javascript"`)
+	editortest.WriteFile(t, filepath.Join(home, ".config", "helix", "languages.toml"), strings.ReplaceAll(languages, `"gopls", `, ""))
+	editortest.WriteFile(t, filepath.Join(home, ".config", "helix", "config.toml"), settings(t))
+	editortest.WriteFile(t, filepath.Join(workspace, ".git", "HEAD"), "ref: refs/heads/main\n")
+	file := filepath.Join(workspace, "first.js")
+	editortest.WriteFile(t, file, "")
+	term := editortest.Open(t, editortest.Session{
+		Dir: workspace, Home: home, Path: []string{editortest.QuarryFolder}, Env: map[string]string{"OLLAMA_HOST": "127.0.0.1:1"}, Rows: 32, Command: []string{"hx", "first.js"},
+	})
+	term.WaitForText("NOR")
+	term.Press("i")
+	term.Type("const express = re")
+	term.Insist("menu with the usual end", func() { term.Press("BSpace", "e") }, func(s editortest.Screen) bool { return s.Contains("require('express');") })
+	term.Press("Tab", "Enter")
+	term.Type("\nasync func")
+	term.Insist("menu with the usual word", func() { term.Press("BSpace", "c") }, func(s editortest.Screen) bool { return s.Contains("function text") })
+	term.Press("Tab", "Enter")
+	normal(term)
+	save(term, file, "const express = require('express');\nasync function\n")
 }
 
 // Several lines, asked for on an empty one.

@@ -74,6 +74,18 @@ func (p user) waitForWindows(want string) {
 	}, func(s editortest.Screen) bool { return s.Contains("windows: " + want) })
 }
 
+// Without a model an explanation is what search finds, beside the code, and the menu of a diagnostic has what helps.
+func TestExplainWithoutAModel(t *testing.T) {
+	p := openShopAs(t, editor{init: compiler + clock, env: map[string]string{"OLLAMA_HOST": "127.0.0.1:1"}})
+	p.Type(":QuarryExplain\n")
+	screen := p.WaitForText("Nearest code found by search:")
+	if !screen.Contains("No model can answer now") || !screen.Contains("n += it.Counts") {
+		t.Errorf("the explanation does not say whose it is, or hides the code:\n%s", screen.Framed())
+	}
+	p.Type("gra")
+	p.WaitForText("No model answers: what helps, and what works")
+}
+
 // An explanation opens beside the code, and the next one takes its window.
 func TestExplain(t *testing.T) {
 	p := openShop(t, explanation)

@@ -61,9 +61,10 @@ func (s *Service) CodeAction(ctx context.Context, params *protocol.CodeActionPar
 	}
 	unavailable := s.host.Core().Available()
 	var list []protocol.CommandOrCodeAction
+	lacks := protocol.CodeActionKind("") // what cannot be done for want of a model
 	offer := func(a action) {
-		if a.disabled == nil && !a.isModelFree {
-			a.disabled = unavailable
+		if a.disabled == nil && !a.isModelFree && unavailable != nil {
+			a.disabled, lacks = unavailable, a.kind
 		}
 		if offered := s.offered(a, params.Context); offered != nil {
 			list = append(list, offered)
@@ -85,7 +86,7 @@ func (s *Service) CodeAction(ctx context.Context, params *protocol.CodeActionPar
 			mended += min(1, len(imports))
 		}
 		about.Do = doExplain
-		offer(action{title: "Explain: " + message, kind: protocol.CodeActionKindQuickFix, request: about, diagnostic: &d})
+		offer(action{title: "Explain: " + message, kind: protocol.CodeActionKindQuickFix, request: about, diagnostic: &d, isModelFree: unavailable != nil})
 		about.Do = doFix
 		offer(action{title: "Fix: " + message, kind: protocol.CodeActionKindQuickFix, request: about, diagnostic: &d, isModelFree: certain})
 	}
@@ -93,8 +94,14 @@ func (s *Service) CodeAction(ctx context.Context, params *protocol.CodeActionPar
 	for _, a := range offerRefactorings(at, doc.Shown()[start:max(start, end)], params.Context) {
 		offer(a)
 	}
+	if lacks != "" && !errors.Is(unavailable, ErrOff) { // many editors hide what is disabled, and why
+		offer(action{title: "No model answers: what helps, and what works", kind: lacks, command: statusCommand, isModelFree: true})
+	}
 	return list, nil
 }
+
+// statusCommand tells how quarry is, and what helps; the server has it.
+const statusCommand = commandPrefix + "status"
 
 // mostMended is for how many diagnostics of one menu imports are looked up: who selects a whole file
 // waits for all of them.
@@ -154,8 +161,10 @@ func offerRefactorings(at request, selected string, asked protocol.CodeActionCon
 
 // action is one entry of the menu before it is written for the client.
 type action struct {
-	title      string
-	kind       protocol.CodeActionKind
+	title string
+	kind  protocol.CodeActionKind
+	// command is run without an argument, "" for that of the request with it.
+	command    string
 	request    request
 	diagnostic *protocol.Diagnostic
 	disabled   error
@@ -182,7 +191,10 @@ func (s *Service) offered(a action, asked protocol.CodeActionContext) protocol.C
 	}
 	caps := s.codeActions()
 	title := a.title + " (quarry)"
-	command := protocol.Command{Title: title, Command: commandPrefix + string(a.request.Do), Arguments: []protocol.LSPAny{a.request.encode()}}
+	command := protocol.Command{Title: title, Command: a.command}
+	if a.command == "" {
+		command.Command, command.Arguments = commandPrefix+string(a.request.Do), []protocol.LSPAny{a.request.encode()}
+	}
 	canDisable := caps.DisabledSupport != nil && *caps.DisabledSupport
 	if a.disabled != nil && !canDisable && a.request.Do == doRefactor {
 		return nil // a refactoring that cannot be done is noise; what ails a fix is said when it is run

@@ -227,6 +227,7 @@ func (s *Service) run(title, kind string, work func(ctx context.Context, job Job
 		case err != nil:
 			// The cause first: a client without room shows no more than some 60 characters.
 			s.screen.Say(protocol.MessageTypeWarning, fmt.Sprintf("%v (%s)", err, title))
+			result = "failed: " + oneLine(err.Error(), 100) // Helix shows it in the place of what was said
 		default:
 			result = made
 		}

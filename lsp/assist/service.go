@@ -7,6 +7,7 @@ package assist
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"reflect"
 	"sync/atomic"
@@ -27,6 +28,9 @@ type Core interface {
 	Files
 }
 
+// ErrOff is what Available answers where the user wants no model asked.
+var ErrOff = errors.New("ollama.enabled is false: set it to true in the settings to ask a model")
+
 // Assistant explains, proposes and answers by asking a model. Its methods may be
 // called concurrently. emit gets each piece of an answer as it comes, and ends
 // the answer early by returning false; what is returned is the whole, checked,
@@ -35,6 +39,7 @@ type Assistant interface {
 	// Available answers why no model can be asked now, nil if one can. It does
 	// not wait.
 	Available() error
+	// Explain shows, without a model, what search finds about the problem.
 	Explain(ctx context.Context, p agent.Problem, emit func(text string) bool) (agent.Explanation, error)
 	Fix(ctx context.Context, p agent.Problem) (agent.Proposal, error)
 	// Imports are the imports that would mend a problem, the likeliest first. It asks no model.

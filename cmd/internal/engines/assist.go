@@ -17,6 +17,7 @@ import (
 	"quarry/agent/loop"
 	"quarry/diagnostics"
 	"quarry/diagnostics/imports"
+	"quarry/index/syntax"
 	"quarry/model"
 	"quarry/retrieval"
 	"quarry/retrieval/workspace"
@@ -37,19 +38,74 @@ func (c *Core) Available() error {
 
 // Explain implements assist.Assistant.
 func (c *Core) Explain(ctx context.Context, p agent.Problem, emit func(text string) bool) (agent.Explanation, error) {
-	if c.Available() != nil {
-		if _, err := c.Learned(ctx); err != nil {
-			return agent.Explanation{}, err
-		}
-		if x, ok := c.Assistant(c, Assisting{}).ExplainImport(workspace.Question(ctx), p); ok {
-			emit(x.Text)
-			return x, nil
-		}
+	if gone := c.Available(); gone != nil {
+		return c.explainNearest(ctx, p, gone)
 	}
 	seen := &witness{Tools: c.tools}
 	x, err := c.Assistant(c, Assisting{tools: seen}).Explain(workspace.Question(ctx), p, emit)
+	if gone := c.Available(); err != nil && gone != nil && ctx.Err() == nil {
+		return c.explainNearest(ctx, p, gone) // it was not known before
+	}
 	x.Backend, x.Missing = seen.backend, seen.missing
 	return x, err
+}
+
+// explainNearest explains without a model: by the import that is missing, or else by what declares the
+// names that the problem has to do with, and the locations that are nearest to it.
+func (c *Core) explainNearest(ctx context.Context, p agent.Problem, reason error) (agent.Explanation, error) {
+	if _, err := c.Learned(ctx); err != nil {
+		return agent.Explanation{}, err
+	}
+	assistant := c.Assistant(c, Assisting{})
+	if x, ok := assistant.ExplainImport(workspace.Question(ctx), p); ok {
+		return x, nil
+	}
+	ctx = workspace.Question(ctx)
+	words, names := assistant.Query(p)
+	r, _, err := c.nearest(ctx, "problem", agent.Question{Text: words}, reason)
+	if err != nil {
+		return agent.Explanation{}, err
+	}
+	var b strings.Builder
+	declared := c.declarations(ctx, p.Document.Path, names)
+	for _, s := range declared {
+		at := agent.Citation{Path: c.Name(s.Path), StartLine: int(s.Span.StartLine), EndLine: int(s.Span.EndLine)}
+		r.Citations = append(r.Citations, at)
+		fmt.Fprintf(&b, "- %s `%s`\n", cite.Format(at), s.Qualified())
+	}
+	if len(declared) > 0 {
+		r.Text += "\nDeclarations of the names in the problem and its line:\n\n" + b.String()
+	}
+	return agent.Explanation{Text: r.Text, Citations: r.Citations, Backend: r.Backend, Missing: r.Missing}, ctx.Err()
+}
+
+// declarations are one of each name that the workspace declares, a few of them: that of the file itself, or
+// else a function or a type of another.
+func (c *Core) declarations(ctx context.Context, file string, names []string) (list []workspace.Symbol) {
+	const most, lookedUp, shortest, looked = 4, 24, 3, 8
+	for _, name := range names[:min(len(names), lookedUp)] {
+		if len(list) == most || ctx.Err() != nil {
+			break
+		}
+		if len(name) < shortest {
+			continue
+		}
+		found, err := c.Symbols(ctx, name, nil, looked)
+		if err != nil {
+			continue
+		}
+		named := func(s workspace.Symbol) bool { return s.Name == name && s.Path == file }
+		at := slices.IndexFunc(found.List, named)
+		if at < 0 {
+			at = slices.IndexFunc(found.List, func(s workspace.Symbol) bool {
+				return s.Name == name && s.Container == "" && s.Kind != syntax.KindField && s.Kind != syntax.KindVar && s.Kind != syntax.KindConst
+			})
+		}
+		if at >= 0 {
+			list = append(list, found.List[at])
+		}
+	}
+	return list
 }
 
 // witness notes what tools answered by, and what they could not look at. One task calls it, one
@@ -175,7 +231,7 @@ func (c *Core) AskOrSearch(ctx context.Context, q agent.Question, limit time.Dur
 // of the index.
 func (c *Core) askOrSearch(ctx context.Context, q agent.Question, limit time.Duration, w ask.Watch) (r ask.Report, again bool, err error) {
 	if err := c.Available(); err != nil {
-		return c.nearest(ctx, q, err)
+		return c.nearest(ctx, "question", q, err)
 	}
 	// The first search waits for the index, within a bound; what is missing then is said.
 	first, before, err := c.locations(ctx, q, 1)
@@ -188,7 +244,7 @@ func (c *Core) askOrSearch(ctx context.Context, q agent.Question, limit time.Dur
 	workspace.Waited(ctx)
 	r, err = c.AskWithin(ctx, q, limit, w)
 	if gone := c.Available(); err != nil && gone != nil && ctx.Err() == nil {
-		return c.nearest(ctx, q, gone) // it was not known before
+		return c.nearest(ctx, "question", q, gone) // it was not known before
 	}
 	r.Backend, r.Missing = first.Backend, before
 	if err == nil && r.Unfounded && before != nil {
@@ -203,8 +259,9 @@ func (c *Core) askOrSearch(ctx context.Context, q agent.Question, limit time.Dur
 // nearestLocations are as many as can be looked at at once.
 const nearestLocations = 5
 
-// nearest answers without a model; again is as of askOrSearch.
-func (c *Core) nearest(ctx context.Context, q agent.Question, reason error) (r ask.Report, again bool, err error) {
+// nearest answers without a model what someone wants to know of a question or a problem; again is as
+// of askOrSearch.
+func (c *Core) nearest(ctx context.Context, what string, q agent.Question, reason error) (r ask.Report, again bool, err error) {
 	found, missing, err := c.locations(ctx, q, nearestLocations)
 	if err != nil {
 		return ask.Report{}, false, err
@@ -219,7 +276,7 @@ func (c *Core) nearest(ctx context.Context, q agent.Question, reason error) (r a
 	case missing != nil:
 		fmt.Fprintf(&b, "These may not be the nearest: %s.\n", missing)
 	case nothing:
-		b.WriteString("Search found nothing for the words of the question.\n")
+		b.WriteString("Search found nothing for the words of the " + what + ".\n")
 	}
 	if !nothing {
 		b.WriteString("Nearest code found by search:\n\n")

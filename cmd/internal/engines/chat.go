@@ -8,6 +8,7 @@ import (
 
 	"quarry/agent"
 	"quarry/index/mask"
+	"quarry/lsp/assist"
 	"quarry/model"
 )
 
@@ -45,7 +46,7 @@ func (c *Core) Chat(ctx context.Context, conv agent.Conversation, emit func(text
 var errNoModel = errors.New("no model: run `quarry doctor`, the address in the settings is invalid")
 
 // errModelsOff says that the user wants no model asked.
-var errModelsOff = errors.New("ollama.enabled is false: set it to true in the settings to ask a model")
+var errModelsOff = assist.ErrOff
 
 // noModel says why there is no runtime.
 func (e *generation) noModel() error {

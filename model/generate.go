@@ -141,7 +141,7 @@ func (rt *Runtime) ask(req request, queued time.Time, over func()) *call {
 	}
 	running := rt.spawn(func() {
 		rt.wake()
-		sent := rt.opt.Clock.Now()
+		sent, behind := rt.opt.Clock.Now(), rt.converses()
 		m := rt.metrics.begin(rt.opt.Clock, queued, req.prompt)
 		limit := patience(m.timing.PromptBytes-m.timing.SharedBytes, rt.metrics.tokenTime(), rt.metrics.readTime())
 		answered, text := false, false
@@ -153,7 +153,7 @@ func (rt *Runtime) ask(req request, queued time.Time, over func()) *call {
 			err = errStopped
 		}
 		m.end(err)
-		if unanswered := rt.unansweredIn(rt.opt.Clock.Now().Sub(sent)); unanswered != nil && err == errStopped && !answered {
+		if unanswered := rt.unansweredIn(rt.opt.Clock.Now().Sub(sent), behind); unanswered != nil && err == errStopped && !answered {
 			rt.noteRefusal(unanswered)
 		}
 		rt.noteEnd(err, answered)

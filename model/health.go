@@ -167,14 +167,17 @@ func (rt *Runtime) noteEnd(err error, answered bool) {
 }
 
 // unansweredIn is the error of a request that was given up after it had waited for its first
-// token, nil if the wait was short. A model of Ollama's may be stuck or busy instead, which
-// stuck.go finds out.
-func (rt *Runtime) unansweredIn(waited time.Duration) error {
-	if _, ok := rt.backend.(unloader); ok || waited < unheard {
+// token, nil if the wait was short or behind a conversation: many servers answer one request
+// after the other. A model of Ollama's may be stuck or busy instead, which stuck.go finds out.
+func (rt *Runtime) unansweredIn(waited time.Duration, behind bool) error {
+	if _, ok := rt.backend.(unloader); ok || waited < unheard || behind || rt.converses() {
 		return nil
 	}
 	return &problem{kind: ErrServer, what: rt.endpoint.Host + " gives no answer in time", fix: "wait, or restart it if this goes on"}
 }
+
+// converses is whether a conversation is being answered.
+func (rt *Runtime) converses() bool { return len(rt.talking) > 0 }
 
 // noteRefusal counts requests that got no answer because the server is full or failing. err is
 // nil for a request that was answered.
@@ -259,7 +262,7 @@ func (rt *Runtime) watch() {
 		st := rt.State()
 		// Whether a model without the tags has been replaced by one with them can wait until a
 		// conversation is over, because the canary would cost the conversation its cache.
-		settled := st.Phase == Ready || errors.Is(st.Err, ErrNoFIM) && len(rt.talking) > 0
+		settled := st.Phase == Ready || errors.Is(st.Err, ErrNoFIM) && rt.converses()
 		if !doubt && settled {
 			was := st.Version
 			if st = rt.checkVersion(st); st.Version != was && st.Err == nil {

@@ -66,7 +66,7 @@ func (r *Reranker) Judge(ctx context.Context, query string, texts []string, each
 
 // Idle reports whether the model is there and no request waits for it.
 func (rt *Runtime) Idle() bool {
-	if rt.Ready() != nil || len(rt.talking) > 0 {
+	if rt.Ready() != nil || rt.converses() {
 		return false
 	}
 	rt.limiter.mu.Lock()

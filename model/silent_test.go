@@ -3,9 +3,12 @@ package model_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -302,4 +305,69 @@ func TestAServerThatGivesNoAnswerInTimeIsAWarning(t *testing.T) {
 	if st := o.State(); st.Full || st.Warning != "" {
 		t.Errorf("after an answer: %+v", st)
 	}
+}
+
+// Most servers on a user's own machine answer one request after the other: that ghost text waits for the answer to a
+// question is no fault of theirs.
+func TestAServerThatAnswersAQuestionMeanwhileIsNoWarning(t *testing.T) {
+	asked, reading, answer, release := make(chan struct{}, 8), make(chan struct{}), make(chan struct{}), make(chan struct{})
+	defer close(release)
+	var busy atomic.Bool
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		switch {
+		case r.URL.Path == "/v1/models":
+			io.WriteString(w, `{"data":[{"id":"granite4:micro"}]}`)
+		case r.URL.Path == "/v1/chat/completions":
+			close(reading)
+			<-answer
+			io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"so\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+		case busy.Load():
+			io.Copy(io.Discard, r.Body) // so that the end of the connection is noticed
+			asked <- struct{}{}
+			select {
+			case <-r.Context().Done():
+			case <-release:
+			}
+		default: // the canary
+			io.WriteString(w, "data: {\"choices\":[{\"text\":\"x\",\"finish_reason\":\"length\"}]}\n\n")
+		}
+	}))
+	defer s.Close()
+	opt, clock := openAIOptions(s.URL), newManualClock()
+	opt.Clock = clock
+	o := ready(t, opt)
+	busy.Store(true)
+	giveUp := func() {
+		t.Helper()
+		ctx, cancel := context.WithCancel(soon(t))
+		before := o.Metrics().Stopped
+		a := ask(ctx, o, fim("a", ""))
+		<-asked
+		clock.advance(5 * time.Second)
+		cancel()
+		if _, err := a.wait(t); !errors.Is(err, context.Canceled) {
+			t.Fatalf("%v", err)
+		}
+		eventually(t, "it is given up", func() bool { return o.Metrics().Stopped == before+1 })
+	}
+	talk := talkTo(soon(t), o, question("why?"))
+	<-reading
+	for range 4 {
+		giveUp()
+	}
+	if st := o.State(); st.Full || st.Warning != "" {
+		t.Errorf("meanwhile: %+v", st)
+	}
+	close(answer)
+	if reply, err := talk.wait(t); err != nil || reply.Text != "so" {
+		t.Fatalf("%+v, %v", reply, err)
+	}
+	giveUp()
+	giveUp()
+	if st := o.State(); st.Full || st.Warning != "" {
+		t.Errorf("two later: %+v", st)
+	}
+	giveUp()
+	eventually(t, "the user is told", func() bool { return o.State().Full })
 }

@@ -127,6 +127,11 @@ func (r release) make(p platform) error {
 	if err := r.build(p, program); err != nil {
 		return err
 	}
+	if p.OS == "windows" {
+		if err := settle(program, r.when); err != nil {
+			return fmt.Errorf("settle what differs from link to link: %w", err)
+		}
+	}
 	if err := hardened(program); err != nil {
 		return err
 	}

@@ -148,7 +148,7 @@ func TestFailuresAreDocuments(t *testing.T) {
 		{"explain a.go:99", 1, "", ""},
 		{args: "ask what does it do" + none}, {args: "ask what does it do"},
 		{"ask --workspace nowhere what", 1, "cannot be opened", ""},
-		{"explain --message undefined a.go:4", 1, "", ""},
+		{args: "explain --message undefined a.go:4"},
 		{"ask --about nowhere.go what", 1, "nowhere.go", ""},
 		{"search --workspace nowhere x", 1, "--workspace nowhere cannot be opened", ""},
 		{"status --workspace nowhere", 1, "cannot be opened", ""},

@@ -5,8 +5,10 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"quarry/index/snapshot"
 	"quarry/index/store"
@@ -95,8 +97,25 @@ func (k Kept) forget() {
 	}
 	k.x.state.keeping.Lock()
 	defer k.x.state.keeping.Unlock()
-	_ = os.Remove(filepath.Join(k.x.state.dir, KeptName)) // mostly it is not there
-	_ = os.Remove(k.x.state.listing())                    // which has names
+	for _, path := range []string{filepath.Join(k.x.state.dir, KeptName), k.x.state.listing()} { // the latter has names
+		if err := remove(path); err != nil {
+			k.x.cfg.Log.Warn("remove what is kept of the index; delete it by hand, since it may have words of what is excluded now", "file", path, "error", err)
+		}
+	}
+}
+
+// remove removes a file, which mostly is not there. Windows refuses that while somebody reads the
+// file, which takes a moment.
+func remove(path string) (err error) {
+	for wait := time.Millisecond; ; wait *= 2 {
+		if err = os.Remove(path); err == nil || errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if wait > time.Second/2 {
+			return err
+		}
+		time.Sleep(wait)
+	}
 }
 
 // doubt is for who begins to write a database. A process before may have been killed

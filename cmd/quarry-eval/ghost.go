@@ -22,7 +22,7 @@ import (
 // typedFlags are those of `quarry-eval ghost`.
 type typedFlags struct {
 	suite, corpus, answers, missing, half, place string
-	every, tokens                                int
+	every, tokens, around                        int
 	gate, beside, right, alone                   bool
 	// before and after hold two versions of repositories; holes are cut into the last
 	// change of their files then.
@@ -61,6 +61,7 @@ file, so a run that broke off goes on. testdata/holes/fetch.sh fetches the trees
 	flags.BoolVar(&f.alone, "model-alone", false, "leave the model-free engine out, which a server sets beside the model")
 	flags.BoolVar(&f.gate, "gate", false, "fail where quarry is worse than plain FIM on the held-out half, with --right where it loses right answers")
 	flags.BoolVar(&f.beside, "beside", false, "set quarry's usual prompt beside what the flags below choose, instead of plain FIM")
+	flags.IntVar(&f.around, "around", 0, "have plain FIM take `N` characters around the cursor, as lsp-ai does with 8000, in place of quarry's window")
 	flags.StringVar(&f.choice.Form, "form", completioneval.FormComments, "`FORM` of code of other places in the prompt: "+strings.Join(completioneval.Forms, ", "))
 	flags.BoolVar(&f.choice.Healing, "healing", false, "cut the typed word off the prompt and want it back")
 	flags.BoolVar(&f.choice.NoHead, "no-head", false, "leave out all that stands before the document's imports")
@@ -136,6 +137,9 @@ func (a *app) ghost(ctx context.Context, f typedFlags) (err error) {
 	if f.before == "" && f.corpus == "" || (f.before == "") != (f.after == "") {
 		return fmt.Errorf("%w: give --corpus, or --before and --after", cli.ErrUsage)
 	}
+	if f.around < 0 || f.around > 0 && f.beside {
+		return fmt.Errorf("%w: --around is a number of characters of plain FIM, which --beside leaves out", cli.ErrUsage)
+	}
 	if (f.answers == "") != f.right {
 		return fmt.Errorf("%w: give --answers, or --right", cli.ErrUsage)
 	}
@@ -188,7 +192,7 @@ func (a *app) ghost(ctx context.Context, f typedFlags) (err error) {
 	}
 	defer answers.Close()
 	done := 0
-	report, err := completioneval.FillTyped(ctx, answers, completioneval.Asking{Choice: f.choice, Beside: f.beside}, completion.Options{
+	report, err := completioneval.FillTyped(ctx, answers, completioneval.Asking{Choice: f.choice, Beside: f.beside, Around: f.around}, completion.Options{
 		ContextTokens: s.Ollama.ContextSize,
 		Timeout:       timeout,
 		Template:      template,

@@ -133,16 +133,28 @@ type Asking struct {
 	Choice Choice
 	// Beside sets quarry's usual prompt beside the choice, in place of plain FIM.
 	Beside bool
+	// Around, unless it is 0, is how many characters of the document plain FIM takes, in place of
+	// the window of quarry's prompt: half of them before the cursor, and behind it what is left,
+	// as lsp-ai does (src/memory_backends/file_store.rs of its 0.7.0, with one file open).
+	Around int
+}
+
+// beside is what the answers of quarry are set beside.
+func (a Asking) beside() string {
+	switch {
+	case a.Beside:
+		return Usual
+	case a.Around > 0:
+		return fmt.Sprintf("%s of %d characters around the cursor", Plain, a.Around)
+	}
+	return Plain
 }
 
 // FillTyped has the model fill the holes, as while typing, with opt's budgets.
 // Prompts whose answers are not known are left with a.Missing, their holes out of
 // the report.
 func FillTyped(ctx context.Context, a *Answers, asking Asking, opt completion.Options, trees map[Source]Repository, sources []Source, holes []TypedHole, each func(Filling)) (TypedReport, error) {
-	report := TypedReport{Model: a.Model(), Choice: asking.Choice.String(), Beside: Plain, Places: Places(trees, sources, holes)}
-	if asking.Beside {
-		report.Beside = Usual
-	}
+	report := TypedReport{Model: a.Model(), Choice: asking.Choice.String(), Beside: asking.beside(), Places: Places(trees, sources, holes)}
 	// What is held out tells the most: a run that breaks off has it.
 	sources = slices.Clone(sources)
 	slices.SortStableFunc(sources, func(a, b Source) int { return cmp.Compare(b.Half, a.Half) })
@@ -271,8 +283,13 @@ func (r *TypedReport) fillTyped(ctx context.Context, a *Answers, e *completion.E
 		f.Plain.Shown = len(usual.Items) > 0
 	} else {
 		a.choose("", "", "")
+		plain := plainPrompt(prompt, &h)
+		if asking.Around > 0 {
+			plain = aroundPrompt(asking.Around, &h)
+			a.choose("", "", asking.beside())
+		}
 		var raw string
-		raw, besideErr = ask(ctx, a, plainPrompt(prompt, &h), &h)
+		raw, besideErr = ask(ctx, a, plain, &h)
 		f.GotPlain, f.Plain = h.judgePlain(raw)
 	}
 	if err != nil {
@@ -391,12 +408,14 @@ func (h *TypedHole) plainly(raw string) (shown string, ended bool) {
 	return shown, ended
 }
 
-// The tags that [FillTyped] takes a prompt apart by.
-const prefix, suffix = "<|fim_prefix|>", "<|fim_suffix|>"
+// The tags that [FillTyped] takes a prompt apart by, and makes one of.
+const prefix, suffix, middle = "<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"
 
 // KnowsTags reports whether [FillTyped] can take the prompts of a family apart, whose
 // tags for prefix, suffix and middle are given.
-func KnowsTags(tags []string) bool { return tags[0] == prefix && tags[1] == suffix }
+func KnowsTags(tags []string) bool {
+	return slices.Equal(tags, []string{prefix, suffix, middle})
+}
 
 // parts are what a prompt shows of a hole.
 type parts struct{ head, lead, window, suffix string }
@@ -425,6 +444,15 @@ var styleHeader = regexp.MustCompile(`(?m)^.*, indent (?:tabs|\d+ spaces).*\n`)
 func plainPrompt(prompt string, h *TypedHole) string {
 	p := promptParts(prompt, h)
 	return prefix + p.window + p.suffix
+}
+
+// aroundPrompt takes so many characters of the document around the cursor: half of them before
+// it, or all there are, and behind it as many as are left then.
+func aroundPrompt(characters int, h *TypedHole) string {
+	before, after := []rune(h.Document.Text[:h.Offset]), []rune(h.Document.Text[h.Offset:])
+	before = before[max(len(before)-characters/2, 0):]
+	after = after[:min(len(after), characters-len(before))]
+	return prefix + string(before) + suffix + string(after) + middle
 }
 
 // standing are the rows of holes whose line stands somewhere, or does not.

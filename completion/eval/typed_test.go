@@ -565,6 +565,23 @@ func TestPlainPrompt(t *testing.T) {
 	}
 }
 
+// The prompt of a peer is what stands around the cursor, in characters; behind the cursor, it has
+// what the text before it leaves.
+func TestAroundPrompt(t *testing.T) {
+	const before, after = "// äöü\nfunc f() {\n\tret", "\n}\n\n// größer\nfunc g() {}\n"
+	h := TypedHole{Document: completion.Document{Text: before + after}, Offset: len(before)}
+	for characters, want := range map[int]string{
+		8:    "<|fim_prefix|>\tret<|fim_suffix|>\n}\n\n<|fim_middle|>",
+		60:   "<|fim_prefix|>" + before + "<|fim_suffix|>" + after + "<|fim_middle|>",
+		44:   "<|fim_prefix|>" + before + "<|fim_suffix|>\n}\n\n// größer\nfunc g()<|fim_middle|>",
+		8000: "<|fim_prefix|>" + before + "<|fim_suffix|>" + after + "<|fim_middle|>",
+	} {
+		if got := aroundPrompt(characters, &h); got != want {
+			t.Errorf("%d characters: %q, want %q", characters, got, want)
+		}
+	}
+}
+
 // A name counts once, for the first part of the prompt that has it; one that is half
 // typed is wanted whole.
 func TestNames(t *testing.T) {

@@ -44,7 +44,7 @@ func typing(b *testing.B, lines int, keystroke func(completion.Request)) {
 // instant is a model that costs nothing: what is left is the engine.
 type instant struct{}
 
-func (instant) Model() string { return "granite4:micro" }
+func (instant) Model() string { return "granite4.1:3b" }
 func (instant) Ready() error  { return nil }
 func (instant) Generate(_ context.Context, _ string, _ int, _ []string, _ int, emit func(string, float64) bool) (int, error) {
 	for _, piece := range []string{"??", " if", " x", " {", "\n\t", "foo", "(a, b)", "\n", "}", "\n"} {

@@ -41,7 +41,7 @@ func says(pieces ...string) *script {
 
 func (g *script) Model() string {
 	if g.model == "" {
-		return "granite4:micro"
+		return "granite4.1:3b"
 	}
 	return g.model
 }
@@ -131,10 +131,10 @@ func TestModelAnswers(t *testing.T) {
 	e := newEngine(t, g, Options{})
 	req := at(t, "add.go", "go", "package p\n\nfunc add(a, b int) int {\n\treturn ‸\n}\n")
 	res := complete(t, e, req)
-	if len(res.Items) != 1 || res.Items[0] != (Item{"a + b", req.Offset, req.Offset, "granite4:micro", res.Items[0].Confidence}) {
+	if len(res.Items) != 1 || res.Items[0] != (Item{"a + b", req.Offset, req.Offset, "granite4.1:3b", res.Items[0].Confidence}) {
 		t.Fatalf("items = %+v", res.Items)
 	}
-	if res.Note != "" || res.Engine != "granite4:micro" {
+	if res.Note != "" || res.Engine != "granite4.1:3b" {
 		t.Errorf("note %q, engine %q", res.Note, res.Engine)
 	}
 	want := "<|fim_prefix|>// add.go, go, indent tabs\npackage p\n\nfunc add(a, b int) int {\n" +
@@ -161,8 +161,8 @@ func TestModelFree(t *testing.T) {
 	}{
 		"none":      {nil, "no model is configured"},
 		"not ready": {&script{ready: errors.New("run ollama serve")}, "run ollama serve"},
-		"broken":    {broken, "granite4:micro did not answer: connection refused"},
-		"slow":      {slow, "granite4:micro did not answer: " + errTimeout.Error()},
+		"broken":    {broken, "granite4.1:3b did not answer: connection refused"},
+		"slow":      {slow, "granite4.1:3b did not answer: " + errTimeout.Error()},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -254,7 +254,7 @@ func TestSelectedEntryIsExtended(t *testing.T) {
 	start := req.Offset - len("Ser")
 	req.Selected = &Selected{Start: start, End: req.Offset, Text: "ServeHTTP"}
 	res := complete(t, e, req)
-	if len(res.Items) != 1 || res.Items[0] != (Item{"ServeHTTP(w, r)", start, req.Offset, "granite4:micro", res.Items[0].Confidence}) {
+	if len(res.Items) != 1 || res.Items[0] != (Item{"ServeHTTP(w, r)", start, req.Offset, "granite4.1:3b", res.Items[0].Confidence}) {
 		t.Fatalf("items = %+v", res.Items)
 	}
 	if !strings.Contains(res.Prompt.Text, "\thttp.ServeHTTP<|fim_suffix|>") {

@@ -378,10 +378,10 @@ func TestTheSurerEngineIsShown(t *testing.T) {
 		engine      string
 		mustHaveWhy bool
 	}{
-		"a sure model":           {logprob: -0.01, want: "s.wg.Done()", engine: "granite4:micro"},
+		"a sure model":           {logprob: -0.01, want: "s.wg.Done()", engine: "granite4.1:3b"},
 		"a model that guesses":   {logprob: -3, want: "s.mu.Unlock()", engine: localEngine, mustHaveWhy: true},
 		"a model that says none": {logprob: math.NaN(), want: "s.mu.Unlock()", engine: localEngine, mustHaveWhy: true},
-		"no competition":         {logprob: -3, alone: true, want: "s.wg.Done()", engine: "granite4:micro"},
+		"no competition":         {logprob: -3, alone: true, want: "s.wg.Done()", engine: "granite4.1:3b"},
 	} {
 		g := says("s.wg", ".Done()")
 		g.logprob = tt.logprob
@@ -419,7 +419,7 @@ func TestTheSurerEngineStays(t *testing.T) {
 			t.Errorf("behind %q: %+v by %q", typed, res.Items, res.Engine)
 		}
 	}
-	if res := complete(t, e, locked(t, "s.w")); len(res.Items) != 1 || res.Items[0].Text != "g.Done()" || res.Engine != "granite4:micro" {
+	if res := complete(t, e, locked(t, "s.w")); len(res.Items) != 1 || res.Items[0].Text != "g.Done()" || res.Engine != "granite4.1:3b" {
 		t.Errorf("where the model's is typed: %+v by %q", res.Items, res.Engine)
 	}
 	if n := len(g.sent()); n != 1 {
@@ -439,7 +439,7 @@ func TestBothEnginesAreOffered(t *testing.T) {
 		for _, it := range res.Items {
 			texts = append(texts, it.Text+" by "+it.Engine)
 		}
-		want := []string{"s.wg.Done() by granite4:micro", "s.mu.Unlock() by local"}
+		want := []string{"s.wg.Done() by granite4.1:3b", "s.mu.Unlock() by local"}
 		if logprob == -3 {
 			slices.Reverse(want)
 		}
@@ -457,7 +457,7 @@ func TestEachOfferStaysWhileTyped(t *testing.T) {
 		}
 		return texts
 	}
-	const model, other = "granite4:micro", "s.mu.TryLock()"
+	const model, other = "granite4.1:3b", "s.mu.TryLock()"
 	for name, tt := range map[string]struct {
 		logprob float64
 		samples int
@@ -467,18 +467,18 @@ func TestEachOfferStaysWhileTyped(t *testing.T) {
 		engine  string
 	}{
 		"the copied one, second": {
-			-0.01, 1, []string{"s.wg.Done() by granite4:micro", "s.mu.Unlock() by local"}, "s.mu.Unlock()",
-			map[string]string{"s": ".wg.Done() by granite4:micro|.mu.Unlock() by local", "s.m": "u.Unlock() by local", "s.mu.Un": "lock() by local"}, localEngine,
+			-0.01, 1, []string{"s.wg.Done() by granite4.1:3b", "s.mu.Unlock() by local"}, "s.mu.Unlock()",
+			map[string]string{"s": ".wg.Done() by granite4.1:3b|.mu.Unlock() by local", "s.m": "u.Unlock() by local", "s.mu.Un": "lock() by local"}, localEngine,
 		},
 		"the model's, second": {
-			-3, 1, []string{"s.mu.Unlock() by local", "s.wg.Done() by granite4:micro"}, "s.wg.Done()",
-			map[string]string{"s": ".mu.Unlock() by local|.wg.Done() by granite4:micro", "s.w": "g.Done() by granite4:micro"}, model,
+			-3, 1, []string{"s.mu.Unlock() by local", "s.wg.Done() by granite4.1:3b"}, "s.wg.Done()",
+			map[string]string{"s": ".mu.Unlock() by local|.wg.Done() by granite4.1:3b", "s.w": "g.Done() by granite4.1:3b"}, model,
 		},
 		"the model's second": {
-			-0.01, 2, []string{"s.wg.Done() by granite4:micro", other + " by granite4:micro", "s.mu.Unlock() by local"}, other,
+			-0.01, 2, []string{"s.wg.Done() by granite4.1:3b", other + " by granite4.1:3b", "s.mu.Unlock() by local"}, other,
 			map[string]string{
-				"s":   ".wg.Done() by granite4:micro|.mu.TryLock() by granite4:micro|.mu.Unlock() by local",
-				"s.m": "u.TryLock() by granite4:micro|u.Unlock() by local", "s.mu.T": "ryLock() by granite4:micro",
+				"s":   ".wg.Done() by granite4.1:3b|.mu.TryLock() by granite4.1:3b|.mu.Unlock() by local",
+				"s.m": "u.TryLock() by granite4.1:3b|u.Unlock() by local", "s.mu.T": "ryLock() by granite4.1:3b",
 			}, model,
 		},
 	} {

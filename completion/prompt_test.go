@@ -29,7 +29,7 @@ func TestTemplates(t *testing.T) {
 		chat  bool
 		want  string
 	}{
-		{"granite4:micro", false, "<|fim_prefix|># h\nP\nT<|fim_suffix|>S<|fim_middle|>"},
+		{"granite4.1:3b", false, "<|fim_prefix|># h\nP\nT<|fim_suffix|>S<|fim_middle|>"},
 		{"someone/unknown", false, "<|fim_prefix|># h\nP\nT<|fim_suffix|>S<|fim_middle|>"},
 		{"granite4:latest", true, "<|start_of_role|>user<|end_of_role|><|fim_prefix|># h\nP\nT<|fim_suffix|>S<|fim_middle|>" +
 			"<|end_of_text|>\n<|start_of_role|>assistant<|end_of_role|>"},
@@ -43,7 +43,7 @@ func TestTemplates(t *testing.T) {
 		{"codestral:22b", false, "[SUFFIX]S[PREFIX]# h\nP\nT"},
 		{"granite-code:3b", false, "<fim_prefix># h\nP\nT<fim_suffix>S<fim_middle>"},
 		{"granite3.3:2b", false, "<fim_prefix># h\nP\nT<fim_suffix>S<fim_middle>"},
-		{"granite4.1:3b", false, "<|fim_prefix|># h\nP\nT<|fim_suffix|>S<|fim_middle|>"},
+		{"granite4:micro", false, "<|fim_prefix|># h\nP\nT<|fim_suffix|>S<|fim_middle|>"},
 		{"stable-code:3b", false, "<fim_prefix># h\nP\nT<fim_suffix>S<fim_middle>"},
 		{"JetBrains/Mellum-4b", false, "<fim_suffix>S<fim_prefix># h\nP\nT<fim_middle>"},
 		{"seed-coder:8b", false, "<[fim-suffix]>S<[fim-prefix]># h\nP\nT<[fim-middle]>"},

@@ -49,7 +49,7 @@ func TestModelsAreShown(t *testing.T) {
 	reads(t, e, "# two", "- digest: **note**, another", "- model: ok, two granite", "- tags: **wrong**", "what to do: choose another")
 	ended(t, e, "something is wrong")
 	runs(t, e, lsp.CommandVerify)
-	reads(t, e, "# granite4:micro")
+	reads(t, e, "# granite4.1:3b")
 }
 
 // A model is deleted after a yes to its name and what it is for.

@@ -13,7 +13,7 @@ import (
 // The model that the user chooses completes until the server ends, through changes of the other
 // settings, but not past a later word of the user's own file; or it is kept, once it has been tried.
 func TestUseAnotherModel(t *testing.T) {
-	models := []lsp.InstalledModel{{Name: "granite4:micro"}, {Name: "one"}, {Name: "two:latest"}, {Name: "blind"}, {Name: "letters", Embeds: true}}
+	models := []lsp.InstalledModel{{Name: "granite4.1:3b"}, {Name: "one"}, {Name: "two:latest"}, {Name: "blind"}, {Name: "letters", Embeds: true}}
 	const which = "Which model shall be used? One that completes code must know fill-in-the-middle. one, two:latest, blind, letters"
 	const forTwo, forOne = "Complete code with two:latest until quarry ends, or from now on?", "Complete code with one until quarry ends, or from now on?"
 	for _, test := range []struct {
@@ -38,15 +38,15 @@ func TestUseAnotherModel(t *testing.T) {
 			name: "named", args: []string{"two"}, asked: []string{forTwo}, answers: []string{"From now on"}, result: "kept",
 			says: "two:latest completes code from now on; ", model: "two:latest", done: []string{"keep two:latest"},
 		},
-		{name: "no", args: []string{"two"}, asked: []string{forTwo}, answers: []string{"Cancel"}, result: "not used", model: "granite4:micro"},
-		{name: "no answer", asked: []string{which}, answers: []string{""}, result: "none chosen", model: "granite4:micro"},
+		{name: "no", args: []string{"two"}, asked: []string{forTwo}, answers: []string{"Cancel"}, result: "not used", model: "granite4.1:3b"},
+		{name: "no answer", asked: []string{which}, answers: []string{""}, result: "none chosen", model: "granite4.1:3b"},
 		{
 			name: "does not work", args: []string{"blind"}, asked: []string{"Complete code with blind"}, answers: []string{"From now on"}, result: "failed",
-			says: "blind is not used: the model failed its trial", model: "granite4:micro",
+			says: "blind is not used: the model failed its trial", model: "granite4.1:3b",
 		},
 		{
 			name: "for search", args: []string{"letters"}, asked: []string{"Search with letters from now on?"}, answers: []string{"From now on"}, result: "kept",
-			says: " from now on; ", model: "granite4:micro", done: []string{"keep letters"},
+			says: " from now on; ", model: "granite4.1:3b", done: []string{"keep letters"},
 		},
 		{
 			name: "from now on, while no model is asked", off: true, args: []string{"one"}, asked: []string{forOne}, answers: []string{"From now on"}, result: "kept",
@@ -56,7 +56,7 @@ func TestUseAnotherModel(t *testing.T) {
 			name: "until the end, while no model is asked", off: true, args: []string{"one"}, asked: []string{forOne}, answers: []string{"Until quarry ends"}, result: "one",
 			says: "one is chosen, but `ollama.enabled` is false, so quarry does not ask yet: set that to true in your settings", model: "one",
 		},
-		{name: "none such", args: []string{"three"}, result: "failed", says: "Ollama has no model three", model: "granite4:micro"},
+		{name: "none such", args: []string{"three"}, result: "failed", says: "Ollama has no model three", model: "granite4.1:3b"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := &core{models: models}

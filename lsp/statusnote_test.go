@@ -10,7 +10,7 @@ import (
 // The words of a status note: what takes the model away goes before what is only busy.
 func TestWordsOfAStatusNote(t *testing.T) {
 	forty := 40
-	ready := lsp.NoteModel{Name: "granite4:micro", State: lsp.ModelReady}
+	ready := lsp.NoteModel{Name: "granite4.1:3b", State: lsp.ModelReady}
 	indexing := lsp.Work{Kind: lsp.Indexing, Folder: "api", Done: 30, Total: 120}
 	for _, c := range []struct {
 		name         string
@@ -18,7 +18,7 @@ func TestWordsOfAStatusNote(t *testing.T) {
 		level        lsp.Level
 		text, detail string
 	}{
-		{"ready", lsp.StatusNote{Model: ready}, lsp.LevelReady, "granite4:micro", "Ghost text is by granite4:micro."},
+		{"ready", lsp.StatusNote{Model: ready}, lsp.LevelReady, "granite4.1:3b", "Ghost text is by granite4.1:3b."},
 		{
 			"works less well", lsp.StatusNote{Model: lsp.NoteModel{Name: "m", State: lsp.ModelReady, Reason: "m is a hybrid model"}},
 			lsp.LevelReady, "m", "Ghost text is by m.\nM is a hybrid model.",
@@ -43,7 +43,7 @@ func TestWordsOfAStatusNote(t *testing.T) {
 			"only others are remote", lsp.StatusNote{Model: ready, Sends: []lsp.Send{
 				{Use: "completion", Model: "m", Host: "127.0.0.1:11434"}, {Use: "completion of go", Model: "g", Host: "Ollama's cloud", Remote: true}, {Use: "reranker", Host: "rank.example:80", Remote: true},
 			}},
-			lsp.LevelReady, "granite4:micro (code to Ollama's cloud, code to rank.example:80)", "Ghost text is by granite4:micro.\n" +
+			lsp.LevelReady, "granite4.1:3b (code to Ollama's cloud, code to rank.example:80)", "Ghost text is by granite4.1:3b.\n" +
 				"Code leaves this machine: completion of go by g on Ollama's cloud.\nCode leaves this machine: reranker by the server's model on rank.example:80.",
 		},
 		{
@@ -76,18 +76,18 @@ func TestWordsOfAStatusNote(t *testing.T) {
 			"none, and busy", lsp.StatusNote{Model: lsp.NoteModel{Name: "m", State: lsp.ModelNone, Reason: "Ollama does not answer: start it"}, Work: []lsp.Work{indexing}},
 			lsp.LevelWarning, "no model", "Ollama does not answer: start it.\nUntil then ghost text is copied from your own code.\nIndexing api: 30 of 120 files.",
 		},
-		{"indexing", lsp.StatusNote{Model: ready, Work: []lsp.Work{indexing}}, lsp.LevelBusy, "indexing 25%", "Ghost text is by granite4:micro.\nIndexing api: 30 of 120 files."},
+		{"indexing", lsp.StatusNote{Model: ready, Work: []lsp.Work{indexing}}, lsp.LevelBusy, "indexing 25%", "Ghost text is by granite4.1:3b.\nIndexing api: 30 of 120 files."},
 		{
 			"learning", lsp.StatusNote{Model: ready, Work: []lsp.Work{{Kind: lsp.Learning, Folder: "api"}}},
-			lsp.LevelBusy, "learning", "Ghost text is by granite4:micro.\nReading the index of api.",
+			lsp.LevelBusy, "learning", "Ghost text is by granite4.1:3b.\nReading the index of api.",
 		},
 		{
-			"a broken model of a language", lsp.StatusNote{Model: ready, Broken: []string{"Ollama has no model n: pull it. Until then granite4:micro completes go"}, Problems: []string{"the home folder is not indexed"}},
-			lsp.LevelWarning, "models", "Ghost text is by granite4:micro.\nOllama has no model n: pull it. Until then granite4:micro completes go.\nThe home folder is not indexed.",
+			"a broken model of a language", lsp.StatusNote{Model: ready, Broken: []string{"Ollama has no model n: pull it. Until then granite4.1:3b completes go"}, Problems: []string{"the home folder is not indexed"}},
+			lsp.LevelWarning, "models", "Ghost text is by granite4.1:3b.\nOllama has no model n: pull it. Until then granite4.1:3b completes go.\nThe home folder is not indexed.",
 		},
 		{
 			"embedding", lsp.StatusNote{Model: ready, Work: []lsp.Work{{Kind: lsp.Embedding, Folder: "api", Done: 1, Total: 8}}},
-			lsp.LevelReady, "granite4:micro", "Ghost text is by granite4:micro.\nEmbedding api for search by meaning: 1 of 8 chunks.",
+			lsp.LevelReady, "granite4.1:3b", "Ghost text is by granite4.1:3b.\nEmbedding api for search by meaning: 1 of 8 chunks.",
 		},
 	} {
 		e := edit(t, "helix", &core{note: c.note})

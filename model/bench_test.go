@@ -26,7 +26,7 @@ func BenchmarkOneToken(b *testing.B) {
 	s.Script(func(modeltest.Request) modeltest.Answer { return modeltest.Answer{Pieces: []string{"x"}} })
 	prompt := fim(strings.Repeat("func f(x int) { g(x) }\n", 200), "}\n")
 	b.Run("http", func(b *testing.B) {
-		body, _ := json.Marshal(map[string]any{"model": "granite4:micro", "prompt": prompt, "raw": true})
+		body, _ := json.Marshal(map[string]any{"model": "granite4.1:3b", "prompt": prompt, "raw": true})
 		client := &http.Client{Transport: &http.Transport{}}
 		defer client.CloseIdleConnections()
 		for b.Loop() {
@@ -49,7 +49,7 @@ func BenchmarkOneToken(b *testing.B) {
 		defer hc.CloseIdleConnections()
 		client := api.NewClient(u, hc)
 		for b.Loop() {
-			req := &api.GenerateRequest{Model: "granite4:micro", Prompt: prompt, Raw: true}
+			req := &api.GenerateRequest{Model: "granite4.1:3b", Prompt: prompt, Raw: true}
 			if err := client.Generate(b.Context(), req, func(api.GenerateResponse) error { return nil }); err != nil {
 				b.Fatal(err)
 			}

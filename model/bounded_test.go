@@ -72,7 +72,7 @@ func TestAnAnswerWithoutEndIsAnError(t *testing.T) {
 					block := strings.Repeat(text[1], max(1, 1<<16/len(text[1])))
 					s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 						if !strings.HasSuffix(r.URL.Path, "/"+path) {
-							io.WriteString(w, `{"version":"0.17.4","data":[{"id":"granite4:micro"}],"model_info":{},"done":true}`)
+							io.WriteString(w, `{"version":"0.17.4","data":[{"id":"granite4.1:3b"}],"model_info":{},"done":true}`)
 							return
 						}
 						io.WriteString(w, text[0])
@@ -90,7 +90,7 @@ func TestAnAnswerWithoutEndIsAnError(t *testing.T) {
 					o := start(t, opt)
 					_ = o.WaitReady(soon(t)) // the error, if this is the path, is looked at below
 					_, _, err := collect(soon(t), o, fim("a", ""), 1<<20)
-					_, err2 := o.NewEmbedder("granite4:micro").Embed(soon(t), []string{"a"})
+					_, err2 := o.NewEmbedder("granite4.1:3b").Embed(soon(t), []string{"a"})
 					all := errors.Join(err, err2)
 					switch n := sent.Load(); {
 					case n >= plenty:

@@ -296,7 +296,7 @@ func TestEmbeddingGivesWayToConversationsWhichTakeTurns(t *testing.T) {
 
 func TestWhoMayTalk(t *testing.T) {
 	s := modeltest.NewServer(t)
-	s.SetModels(modeltest.Model{Name: "granite4:micro", NoFIM: true, NoTools: true})
+	s.SetModels(modeltest.Model{Name: "granite4.1:3b", NoFIM: true, NoTools: true})
 	o := start(t, options(s.URL))
 	if err := o.WaitReady(soon(t)); !errors.Is(err, model.ErrNoFIM) {
 		t.Fatal(err)
@@ -322,7 +322,7 @@ func conversing(t *testing.T, chat http.HandlerFunc) *model.Runtime {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/v1/models":
-			io.WriteString(w, `{"data":[{"id":"granite4:micro"}]}`)
+			io.WriteString(w, `{"data":[{"id":"granite4.1:3b"}]}`)
 		case "/v1/completions": // the canary
 			io.WriteString(w, "data: {\"choices\":[{\"text\":\"x\",\"finish_reason\":\"length\"}]}\n\n")
 		default:
@@ -450,7 +450,7 @@ func TestRealChat(t *testing.T) {
 // server's cache.
 func TestNoCanaryIntoAConversation(t *testing.T) {
 	s := modeltest.NewServer(t)
-	s.SetModels(modeltest.Model{Name: "granite4:micro", NoFIM: true})
+	s.SetModels(modeltest.Model{Name: "granite4.1:3b", NoFIM: true})
 	clock := newManualClock()
 	opt := options(s.URL)
 	opt.Clock = clock

@@ -46,20 +46,20 @@ func TestCheck(t *testing.T) {
 			strings.Replace(good, "ok ollama", "!! ollama: version 0.12.6 at URL | update Ollama: versions before 0.13 cut long prompts without saying so", 1)},
 		{"development build", func(s *modeltest.Server, _ *model.Options) { s.SetVersion("0.0.0") }, good},
 		{"missing", func(s *modeltest.Server, _ *model.Options) { s.SetModels() },
-			"ok ollama\n!! model: Ollama has no model granite4:micro | run `quarry model pull granite4:micro`\n"},
+			"ok ollama\n!! model: Ollama has no model granite4.1:3b | run `quarry model pull granite4.1:3b`\n"},
 		{"missing, and chosen by nobody", func(s *modeltest.Server, opt *model.Options) { s.SetModels(); opt.Unchosen = true },
-			"ok ollama\n!! model: Ollama has no model granite4:micro | run `quarry setup model`\n"},
+			"ok ollama\n!! model: Ollama has no model granite4.1:3b | run `quarry setup model`\n"},
 		{"context", func(_ *modeltest.Server, opt *model.Options) { opt.NumCtx = 200_000 },
 			strings.Replace(good, "ok context length", "!! context length: 200000 tokens | set the context length to at most 131072, which is all the model takes", 1)},
 		{"no tags", func(s *modeltest.Server, _ *model.Options) {
-			s.SetModels(modeltest.Model{Name: "granite4:micro", NoFIM: true})
-		}, "ok ollama\nok model\nok context length\nok load\n!! fill in the middle: granite4:micro cannot complete code | choose qwen2.5-coder:1.5b or another that fills in the middle, or set completion.template to custom and completion.templateTags to the tags it was trained with (it does not know the tags <|fim_prefix|> <|fim_suffix|> <|fim_middle|>)\n"},
+			s.SetModels(modeltest.Model{Name: "granite4.1:3b", NoFIM: true})
+		}, "ok ollama\nok model\nok context length\nok load\n!! fill in the middle: granite4.1:3b cannot complete code | choose qwen2.5-coder:1.5b or another that fills in the middle, or set completion.template to custom and completion.templateTags to the tags it was trained with (it does not know the tags <|fim_prefix|> <|fim_suffix|> <|fim_middle|>)\n"},
 		{"ghost text only", func(s *modeltest.Server, _ *model.Options) {
-			s.SetModels(modeltest.Model{Name: "granite4:micro", NoChat: true})
+			s.SetModels(modeltest.Model{Name: "granite4.1:3b", NoChat: true})
 		}, strings.Replace(good, "ok chat", "!! chat: ghost text only: it has no chat template, so that questions reach it without roles and a system prompt | for questions and explanations choose another model, such as qwen2.5-coder:1.5b", 1)},
 		{"hybrid", func(s *modeltest.Server, _ *model.Options) {
-			s.SetModels(modeltest.Model{Name: "granite4:micro", Architecture: "granitehybrid"})
-		}, strings.Replace(good, "ok context", "!! model kind: hybrid | granite4:micro is a hybrid model, for which Ollama reads the whole prompt again at every keystroke: qwen2.5-coder:1.5b, which is dense, answers many times sooner\nok context", 1)},
+			s.SetModels(modeltest.Model{Name: "granite4.1:3b", Architecture: "granitehybrid"})
+		}, strings.Replace(good, "ok context", "!! model kind: hybrid | granite4.1:3b is a hybrid model, for which Ollama reads the whole prompt again at every keystroke: qwen2.5-coder:1.5b, which is dense, answers many times sooner\nok context", 1)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := modeltest.NewServer(t)
@@ -134,12 +134,12 @@ func TestTheCheckOfASlowModel(t *testing.T) {
 // assumed is said to be.
 func TestTheCheckSaysWhatItAssumes(t *testing.T) {
 	s := modeltest.NewServer(t)
-	s.SetModels(modeltest.Model{Name: "granite4:micro", NoFIM: true, NoCounts: true})
+	s.SetModels(modeltest.Model{Name: "granite4.1:3b", NoFIM: true, NoCounts: true})
 	f := finding(t, openAIOptions(s.URL), model.FillsIn)
 	if !f.OK || !f.Note || !strings.HasPrefix(f.Detail, "assumed to be granite, ") || !strings.Contains(f.Detail, "does not count tokens") || !strings.Contains(f.Fix, "completion.template") {
 		t.Errorf("%+v", f)
 	}
-	s.SetModels(modeltest.Model{Name: "granite4:micro"})
+	s.SetModels(modeltest.Model{Name: "granite4.1:3b"})
 	if f := finding(t, openAIOptions(s.URL), model.FillsIn); !f.OK || f.Note || f.Detail != "as granite, whose tags are one token each" {
 		t.Errorf("where it counts: %+v", f)
 	}
@@ -215,8 +215,8 @@ func TestCheckOfARealOllama(t *testing.T) {
 			t.Errorf("got\n%swithout %q", got, want)
 		}
 	}
-	opt.Model, opt.NumCtx = "granite4:micro", 1024
-	if got := findings(t, opt); !strings.Contains(got, "granite4:micro was in memory with a context of 2048 tokens | if another program uses it too") {
+	opt.Model, opt.NumCtx = "granite4.1:3b", 1024
+	if got := findings(t, opt); !strings.Contains(got, "granite4.1:3b was in memory with a context of 2048 tokens | if another program uses it too") {
 		t.Errorf("got\n%s", got)
 	}
 	asOpenAI := options(s.URL + "/v1/") // as other programs want it
@@ -225,7 +225,7 @@ func TestCheckOfARealOllama(t *testing.T) {
 	}
 	s.CreateBert("letters", ollamatest.TinyBert)
 	opt.Model = "letters"
-	if got := findings(t, opt); !strings.HasSuffix(got, "!! model: letters embeds text, and completes none | set model to another, such as granite4:micro (for search it is embedding.model)\n") {
+	if got := findings(t, opt); !strings.HasSuffix(got, "!! model: letters embeds text, and completes none | set model to another, such as granite4.1:3b (for search it is embedding.model)\n") {
 		t.Errorf("got\n%s", got)
 	}
 	embeds, err := model.New(opt)

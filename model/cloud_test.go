@@ -44,8 +44,8 @@ func TestNothingIsSentToModelsOfTheCloud(t *testing.T) {
 					t.Errorf("the check-up says %+v", list)
 				}
 
-				s.SetModels(modeltest.Model{Name: "granite4:micro"})
-				opt.Model = "granite4:micro"
+				s.SetModels(modeltest.Model{Name: "granite4.1:3b"})
+				opt.Model = "granite4.1:3b"
 				e := ready(t, opt).NewEmbedder(name)
 				if _, err := e.Embed(soon(t), []string{"canary"}); !errors.Is(err, model.ErrRefused) {
 					t.Errorf("Embed says %v", err)
@@ -57,7 +57,7 @@ func TestNothingIsSentToModelsOfTheCloud(t *testing.T) {
 					t.Errorf("Version says %v", err)
 				}
 				for _, r := range s.Requests() {
-					if r.Model != "granite4:micro" || strings.Contains(string(r.Body), "canary") {
+					if r.Model != "granite4.1:3b" || strings.Contains(string(r.Body), "canary") {
 						t.Errorf("%s carries %s", r.Path, r.Body)
 					}
 				}
@@ -105,7 +105,7 @@ func TestAnAnswerOfAnotherMachineIsTheLast(t *testing.T) {
 	for _, api := range []model.API{model.OllamaAPI, model.OpenAIAPI} {
 		t.Run(string(api), func(t *testing.T) {
 			s := modeltest.NewServer(t)
-			remote := modeltest.Model{Name: "granite4:micro", RemoteHost: "https://ollama.com:443", Secretly: true}
+			remote := modeltest.Model{Name: "granite4.1:3b", RemoteHost: "https://ollama.com:443", Secretly: true}
 			s.SetModels(remote, modeltest.Model{Name: "embed", RemoteHost: "https://ollama.com:443", Secretly: true})
 			s.Script(func(modeltest.Request) modeltest.Answer { return modeltest.Answer{Pieces: []string{"x"}} })
 			s.ScriptEmbed(func(r modeltest.Request) modeltest.EmbedAnswer {

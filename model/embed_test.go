@@ -80,7 +80,7 @@ func TestRealEmbeddings(t *testing.T) {
 func embedding(t *testing.T) (*modeltest.Server, *model.Runtime, *model.Embedder, *manualClock) {
 	t.Helper()
 	s := modeltest.NewServer(t)
-	s.SetModels(modeltest.Model{Name: "granite4:micro"}, modeltest.Model{Name: "bert"})
+	s.SetModels(modeltest.Model{Name: "granite4.1:3b"}, modeltest.Model{Name: "bert"})
 	clock := newManualClock()
 	opt := options(s.URL)
 	opt.Clock = clock

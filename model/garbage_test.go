@@ -34,7 +34,7 @@ func TestGarbageIsAnError(t *testing.T) {
 	for _, api := range []model.API{model.OllamaAPI, model.OpenAIAPI} {
 		for name, body := range garbage {
 			t.Run(string(api)+" "+name, func(t *testing.T) {
-				good := `{"version":"0.17.4","data":[{"id":"granite4:micro"}],"model_info":{},"done":true}`
+				good := `{"version":"0.17.4","data":[{"id":"granite4.1:3b"}],"model_info":{},"done":true}`
 				s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					request, _ := io.ReadAll(r.Body)
 					if strings.Contains(string(request), "rubbish") {

@@ -416,10 +416,10 @@ func (rt *Runtime) warning(about facts) string {
 // otherThan is a model to suggest to a user whose own model does not work.
 func otherThan(own string) string {
 	switch strings.TrimSuffix(own, ":latest") {
-	case "granite4", "granite4:micro": // the same weights
+	case "granite4.1", "granite4.1:3b": // the same weights
 		return "qwen2.5-coder:1.5b"
 	}
-	return "granite4:micro"
+	return "granite4.1:3b"
 }
 
 func phaseOf(err error) Phase {

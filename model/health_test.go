@@ -100,9 +100,9 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		kind  error
 		says  string
 	}{
-		{"another model", modeltest.Model{Name: "llama3.2"}, model.Missing, model.ErrModelMissing, "quarry model pull granite4:micro"},
-		{"no fill-in-the-middle", modeltest.Model{Name: "granite4:micro", NoFIM: true}, model.Unsuitable, model.ErrNoFIM, "<|fim_prefix|> <|fim_suffix|> <|fim_middle|>"},
-		{"in the cloud", modeltest.Model{Name: "granite4:micro", RemoteHost: "https://ollama.com:443"}, model.Unsuitable, model.ErrRefused, "https://ollama.com:443"},
+		{"another model", modeltest.Model{Name: "llama3.2"}, model.Missing, model.ErrModelMissing, "quarry model pull granite4.1:3b"},
+		{"no fill-in-the-middle", modeltest.Model{Name: "granite4.1:3b", NoFIM: true}, model.Unsuitable, model.ErrNoFIM, "<|fim_prefix|> <|fim_suffix|> <|fim_middle|>"},
+		{"in the cloud", modeltest.Model{Name: "granite4.1:3b", RemoteHost: "https://ollama.com:443"}, model.Unsuitable, model.ErrRefused, "https://ollama.com:443"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := modeltest.NewServer(t)
@@ -118,7 +118,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 			if _, _, err := collect(soon(t), o, fim("a", ""), 5); !errors.Is(err, c.kind) {
 				t.Errorf("Generate says %v", err)
 			}
-			s.SetModels(modeltest.Model{Name: "granite4:micro"})
+			s.SetModels(modeltest.Model{Name: "granite4.1:3b"})
 			seen.reach(t, clock, 2*time.Minute, 1, model.Ready)
 		})
 	}
@@ -126,7 +126,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 
 func TestAHybridModelWorksWithAWarning(t *testing.T) {
 	s := modeltest.NewServer(t)
-	s.SetModels(modeltest.Model{Name: "granite4:micro", Architecture: "granitehybrid"})
+	s.SetModels(modeltest.Model{Name: "granite4.1:3b", Architecture: "granitehybrid"})
 	o, _, seen := watched(t, s.URL)
 	if st := seen.wait(t, 0, model.Ready); !strings.Contains(st.Warning, "hybrid") || st.Err != nil {
 		t.Errorf("state %+v", st)
@@ -178,7 +178,7 @@ func TestAnotherVersionOfTheServerIsAskedTheCanary(t *testing.T) {
 	seen.wait(t, 0, model.Ready)
 	n := len(seen.phases())
 	s.SetVersion("0.18.0")
-	s.SetModels(modeltest.Model{Name: "granite4:micro", NoFIM: true})
+	s.SetModels(modeltest.Model{Name: "granite4.1:3b", NoFIM: true})
 	st := seen.reach(t, clock, 30*time.Second, n, model.Unsuitable)
 	if !errors.Is(st.Err, model.ErrNoFIM) || st.Version != "0.18.0" {
 		t.Errorf("state %+v", st)
@@ -309,7 +309,7 @@ func TestAServerThatWasStoppedIsNotWaitedFor(t *testing.T) {
 // A client may show no more than the first 60 characters of a message, its "quarry: "
 // included: they name cause and remedy.
 func TestTheMostFrequentMessageIsShort(t *testing.T) {
-	rt, err := model.New(model.Options{URL: "http://127.0.0.1:1", Model: "granite4:micro"})
+	rt, err := model.New(model.Options{URL: "http://127.0.0.1:1", Model: "granite4.1:3b"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ var (
 // know: it gets prefix and suffix apart, and says what else every completion says.
 func TestInfill(t *testing.T) {
 	s := modeltest.NewServer(t)
-	s.SetModels(modeltest.Model{Name: "granite4:micro", Tags: []string{}, Infills: true})
+	s.SetModels(modeltest.Model{Name: "granite4.1:3b", Tags: []string{}, Infills: true})
 	opt := openAIOptions(s.URL)
 	opt.Families = []model.Family{unknownTags, serversOwn}
 	o := ready(t, opt)
@@ -65,13 +65,13 @@ func TestInfill(t *testing.T) {
 // remedy: a llama.cpp whose model has no tags, a vLLM, an Ollama.
 func TestInfillWhereItCannotBe(t *testing.T) {
 	s := modeltest.NewServer(t)
-	s.SetModels(modeltest.Model{Name: "granite4:micro", Infills: true})
+	s.SetModels(modeltest.Model{Name: "granite4.1:3b", Infills: true})
 	opt := openAIOptions(s.URL)
 	opt.Families = []model.Family{unknownTags, serversOwn}
 	if o := ready(t, opt); o.Family() != "granite" {
 		t.Errorf("family %q although the tags are there", o.Family())
 	}
-	s.SetModels(modeltest.Model{Name: "granite4:micro", Tags: []string{}})
+	s.SetModels(modeltest.Model{Name: "granite4.1:3b", Tags: []string{}})
 	for _, families := range [][]model.Family{{unknownTags, serversOwn}, {serversOwn}} {
 		for _, ollama := range []bool{false, true} {
 			opt := openAIOptions(s.URL)
@@ -89,7 +89,7 @@ func TestInfillWhereItCannotBe(t *testing.T) {
 
 func TestInfillThatBreaksOff(t *testing.T) {
 	s := modeltest.NewServer(t)
-	s.SetModels(modeltest.Model{Name: "granite4:micro", Tags: []string{}, Infills: true})
+	s.SetModels(modeltest.Model{Name: "granite4.1:3b", Tags: []string{}, Infills: true})
 	opt := openAIOptions(s.URL)
 	opt.Families = []model.Family{serversOwn}
 	o := ready(t, opt)

@@ -40,7 +40,7 @@ func libraryOver(t *testing.T, over transport) *Library {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Library{newOllama(Options{Model: "granite4:micro"}, endpoint, &http.Client{Transport: over})}
+	return &Library{newOllama(Options{Model: "granite4.1:3b"}, endpoint, &http.Client{Transport: over})}
 }
 
 // A server that takes what it is asked and answers nothing is given up after half a minute, whatever is asked about its models.
@@ -119,7 +119,7 @@ func TestMostOfAnAnswerToQuarrysOwn(t *testing.T) {
 			return len(p), nil
 		}))}, nil
 	})
-	rt, err := New(Options{Model: "granite4:micro"})
+	rt, err := New(Options{Model: "granite4.1:3b"})
 	if err != nil {
 		t.Fatal(err)
 	}

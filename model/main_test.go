@@ -28,7 +28,7 @@ func fim(prefix, suffix string) string {
 
 // options are a runtime for tests: repeatable, with Granite's tags.
 func options(url string) model.Options {
-	return model.Options{URL: url, Model: "granite4:micro", Families: graniteOnly, Seed: 1, NumCtx: 2048}
+	return model.Options{URL: url, Model: "granite4.1:3b", Families: graniteOnly, Seed: 1, NumCtx: 2048}
 }
 
 // start runs a runtime that is closed, and checked for leaks by TestMain, in

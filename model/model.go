@@ -49,7 +49,7 @@ type Options struct {
 	// AllowRemote permits an endpoint, or a model in Ollama's cloud, that sends code off this
 	// machine. It must come from user settings only.
 	AllowRemote bool
-	// Model is the name as Ollama lists it, "granite4:micro".
+	// Model is the name as Ollama lists it, "granite4.1:3b".
 	Model string
 	// Unchosen: Model is quarry's default, which the user has not chosen. If Ollama lacks it,
 	// quarry suggests `quarry setup model`, which recommends a model for the machine; that may
@@ -157,7 +157,7 @@ func New(opt Options) (*Runtime, error) {
 		return nil, err
 	}
 	if opt.Model == "" {
-		return nil, errors.New("no model is set: name one in quarry's settings, for example granite4:micro")
+		return nil, errors.New("no model is set: name one in quarry's settings, for example granite4.1:3b")
 	}
 	if opt.NumCtx == 0 {
 		opt.NumCtx = 8192

@@ -67,7 +67,7 @@ func TestOpenAIRequest(t *testing.T) {
 func TestAServerWithLimits(t *testing.T) {
 	s := modeltest.NewServer(t)
 	s.LikeVLLM()
-	s.SetModels(modeltest.Model{Name: "granite4:micro", ContextLength: 4096})
+	s.SetModels(modeltest.Model{Name: "granite4.1:3b", ContextLength: 4096})
 	stops := []string{"<1>", "<2>", "<3>", "<4>", "<5>", "<6>"}
 	opt := openAIOptions(s.URL)
 	opt.Families = []model.Family{{Name: "granite", Tags: graniteTags, Stops: stops}}
@@ -178,9 +178,9 @@ func TestOpenAIStates(t *testing.T) {
 	if st := next(1, model.Missing); !strings.Contains(st.Err.Error(), "one it has: a, b") {
 		t.Errorf("the user reads %q", st.Err)
 	}
-	s.SetModels(modeltest.Model{Name: "granite4:micro", NoFIM: true})
+	s.SetModels(modeltest.Model{Name: "granite4.1:3b", NoFIM: true})
 	next(2, model.Unsuitable)
-	s.SetModels(modeltest.Model{Name: "granite4:micro"})
+	s.SetModels(modeltest.Model{Name: "granite4.1:3b"})
 	next(3, model.Ready)
 	s.Stop()
 	if st := next(4, model.Unreachable); !strings.Contains(st.Err.Error(), "start it") {
@@ -197,7 +197,7 @@ func TestAServerIsAskedForWhatItHas(t *testing.T) {
 		t.Helper()
 		s.SetModels(models...)
 		opt := openAIOptions(s.URL)
-		opt.Model = "granite4:micro"
+		opt.Model = "granite4.1:3b"
 		rt, err := model.New(opt)
 		if err != nil {
 			t.Fatal(err)
@@ -219,15 +219,15 @@ func TestAServerIsAskedForWhatItHas(t *testing.T) {
 		has               []modeltest.Model
 		completes, embeds string
 	}{
-		{nil, "has no model granite4:micro: " + start, disable},
-		{[]modeltest.Model{{Name: "team-model"}}, "has no model granite4:micro: set model to one it has: team-model", disable},
-		{[]modeltest.Model{{Name: "nomic-embed"}}, "has no model granite4:micro: " + start, "set embedding.model to one it has: nomic-embed"},
-		{[]modeltest.Model{{Name: "a"}, {Name: "b"}, {Name: "nomic-embed"}}, "has no model granite4:micro: set model to one it has: a, b", "set embedding.model to one it has: nomic-embed"},
+		{nil, "has no model granite4.1:3b: " + start, disable},
+		{[]modeltest.Model{{Name: "team-model"}}, "has no model granite4.1:3b: set model to one it has: team-model", disable},
+		{[]modeltest.Model{{Name: "nomic-embed"}}, "has no model granite4.1:3b: " + start, "set embedding.model to one it has: nomic-embed"},
+		{[]modeltest.Model{{Name: "a"}, {Name: "b"}, {Name: "nomic-embed"}}, "has no model granite4.1:3b: set model to one it has: a, b", "set embedding.model to one it has: nomic-embed"},
 		{
-			[]modeltest.Model{{Name: "granite4:micro", NoFIM: true}, {Name: "a"}, {Name: "nomic-embed"}},
-			"granite4:micro cannot complete code: choose one it has that fills in the middle: a, or set completion.template to custom", "set embedding.model to one it has: nomic-embed",
+			[]modeltest.Model{{Name: "granite4.1:3b", NoFIM: true}, {Name: "a"}, {Name: "nomic-embed"}},
+			"granite4.1:3b cannot complete code: choose one it has that fills in the middle: a, or set completion.template to custom", "set embedding.model to one it has: nomic-embed",
 		},
-		{[]modeltest.Model{{Name: "granite4:micro", NoFIM: true}}, "choose a model that fills in the middle and start the server with it, or set completion.template to custom", disable},
+		{[]modeltest.Model{{Name: "granite4.1:3b", NoFIM: true}}, "choose a model that fills in the middle and start the server with it, or set completion.template to custom", disable},
 	} {
 		completes, embeds := look(test.has...)
 		if want := at + " has no model granite-embedding:30m: " + test.embeds; !strings.Contains(completes, test.completes) || embeds != want {
@@ -238,7 +238,7 @@ func TestAServerIsAskedForWhatItHas(t *testing.T) {
 
 func TestOpenAIEmbeddings(t *testing.T) {
 	s := modeltest.NewServer(t)
-	s.SetModels(modeltest.Model{Name: "granite4:micro"}, modeltest.Model{Name: "bert"})
+	s.SetModels(modeltest.Model{Name: "granite4.1:3b"}, modeltest.Model{Name: "bert"})
 	s.ScriptEmbed(numbered)
 	o := ready(t, openAIOptions(s.URL))
 	vectors, err := o.NewEmbedder("bert").Embed(soon(t), numbers(20))
@@ -311,7 +311,7 @@ func TestSmall(t *testing.T) {
 	}
 	for name, want := range map[string]bool{
 		"Qwen/Qwen2.5-Coder-1.5B-Instruct": true, "Qwen/Qwen2.5-Coder-7B": false, "Qwen/Qwen3-Coder-30B-A3B-Instruct": false,
-		"ibm-granite/granite-4.0-micro": true, "granite4:micro": true, "granite4.1:3b": true, "granite-4.0-350m": true, "qwen2.5-coder:1.5b": true,
+		"ibm-granite/granite-4.0-micro": true, "granite4.1:3b": true, "granite4:micro": true, "granite-4.0-350m": true, "qwen2.5-coder:1.5b": true,
 		"/models/starcoder2-3b.Q4_K_M.gguf": true, "mixtral-8x2b": false, "llama-70b_q4": false, "model-4bit": false, "team-model": false,
 	} {
 		s := modeltest.NewServer(t)
@@ -426,7 +426,7 @@ func TestOpenAIAnswerThatIsBegun(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/v1/models":
-			io.WriteString(w, `{"data":[{"id":"granite4:micro"}]}`)
+			io.WriteString(w, `{"data":[{"id":"granite4.1:3b"}]}`)
 		case "/v1/completions": // the canary
 			io.WriteString(w, "data: {\"choices\":[{\"text\":\"x\",\"finish_reason\":\"length\"}]}\n\n")
 		default:
@@ -461,7 +461,7 @@ func TestAConnectionThatWasKeptBreaks(t *testing.T) {
 		}
 		switch r.URL.Path {
 		case "/v1/models":
-			io.WriteString(w, `{"data":[{"id":"granite4:micro"}]}`)
+			io.WriteString(w, `{"data":[{"id":"granite4.1:3b"}]}`)
 			return
 		case "/v1/completions": // the canary
 			io.WriteString(w, "data: {\"choices\":[{\"text\":\"x\",\"finish_reason\":\"length\"}]}\n\n")
@@ -505,7 +505,7 @@ func TestWhatAServerRefuses(t *testing.T) {
 		"no path":           {404, `{"detail": "Not Found"}`, model.ErrNoFIM, " has no /v1/completions: "},
 		"no method":         {405, `{"detail": "Method Not Allowed"}`, model.ErrNoFIM, " has no /v1/completions: "},
 		"LM Studio's":       {200, `{"error": "Unexpected endpoint or method. (POST /v1/completions)"}`, model.ErrNoFIM, " has no /v1/completions: "},
-		"no model":          {404, `{"error": {"message": "The model granite4:micro does not exist."}}`, model.ErrModelMissing, " has no model granite4:micro"},
+		"no model":          {404, `{"error": {"message": "The model granite4.1:3b does not exist."}}`, model.ErrModelMissing, " has no model granite4.1:3b"},
 		"an error":          {200, `{"error": {"message": "no model is loaded"}}`, model.ErrServer, " failed: see its log (no model is loaded)"},
 		"no stream":         {200, `{"choices": [{"text": "a"}]}`, model.ErrServer, " does not stream its answers: ask a server that does"},
 		"a page":            {200, "<!doctype html><p>Log in", model.ErrServer, " is not an OpenAI server: check the address"},
@@ -517,7 +517,7 @@ func TestWhatAServerRefuses(t *testing.T) {
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				switch r.URL.Path {
 				case "/v1/models":
-					fmt.Fprint(w, `{"data": [{"id": "granite4:micro"}]}`)
+					fmt.Fprint(w, `{"data": [{"id": "granite4.1:3b"}]}`)
 				case "/v1/completions":
 					w.WriteHeader(c.status)
 					fmt.Fprint(w, c.body)

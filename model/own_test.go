@@ -32,7 +32,7 @@ func dripping(t *testing.T, path, piece string, among func(body string) bool) (s
 			case "/v1/completions":
 				io.WriteString(w, `data: {"choices":[{"text":"1","finish_reason":"stop"}],"usage":{"prompt_tokens":3}}`+"\n\ndata: [DONE]\n\n")
 			default:
-				io.WriteString(w, `{"version":"0.17.4","models":[],"data":[{"id":"granite4:micro"}],"model_info":{},"done":true,"embeddings":[]}`)
+				io.WriteString(w, `{"version":"0.17.4","models":[],"data":[{"id":"granite4.1:3b"}],"model_info":{},"done":true,"embeddings":[]}`)
 			}
 			return
 		}

@@ -124,7 +124,7 @@ func TestCheckOfASilentServer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := mute(t)
-			s.SetModels(modeltest.Model{Name: "granite4:micro"}, modeltest.Model{Name: "bert"})
+			s.SetModels(modeltest.Model{Name: "granite4.1:3b"}, modeltest.Model{Name: "bert"})
 			hold := make(chan struct{})
 			defer close(hold)
 			s.ScriptEmbed(func(modeltest.Request) modeltest.EmbedAnswer { <-hold; return modeltest.EmbedAnswer{} })
@@ -317,7 +317,7 @@ func TestAServerThatAnswersAQuestionMeanwhileIsNoWarning(t *testing.T) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		switch {
 		case r.URL.Path == "/v1/models":
-			io.WriteString(w, `{"data":[{"id":"granite4:micro"}]}`)
+			io.WriteString(w, `{"data":[{"id":"granite4.1:3b"}]}`)
 		case r.URL.Path == "/v1/chat/completions":
 			close(reading)
 			<-answer

@@ -170,7 +170,7 @@ func TestAModelThatAnotherAsksIsNotTakenForStuck(t *testing.T) {
 	if text, err := ours.wait(t); !errors.Is(err, model.ErrBusy) || text != "" {
 		t.Errorf("ours got %q, %v", text, err)
 	}
-	if st := o.State(); st.Phase != model.Ready || !st.Full || st.Why != "busy for another program" || !strings.HasPrefix(st.Warning, "granite4:micro is busy for another program: wait") {
+	if st := o.State(); st.Phase != model.Ready || !st.Full || st.Why != "busy for another program" || !strings.HasPrefix(st.Warning, "granite4.1:3b is busy for another program: wait") {
 		t.Errorf("the user is told %+v", st)
 	}
 	asked := len(s.Prompts())
@@ -282,7 +282,7 @@ func TestAModelThatAnswersAnotherFromTheStart(t *testing.T) {
 	start(t, opt)
 	seen.wait(t, 0, model.Loading)
 	st := seen.reach(t, clock, time.Second, 1, model.Loading)
-	if says := "granite4:micro is busy for another program: wait"; !strings.HasPrefix(st.Err.Error(), says) {
+	if says := "granite4.1:3b is busy for another program: wait"; !strings.HasPrefix(st.Err.Error(), says) {
 		t.Errorf("the user is told %v", st.Err)
 	}
 	done()

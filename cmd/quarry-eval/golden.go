@@ -42,7 +42,7 @@ proves. quarry's own suite is testdata/golden.
 
 With --answers what the model says of questions, explanations and fixes is kept in a
 file, so that a run that broke off goes on; with --missing no model is asked.`,
-		Example: `  quarry-eval golden --suite testdata/golden --model granite4:micro
+		Example: `  quarry-eval golden --suite testdata/golden --model granite4.1:3b
   quarry-eval golden --suite testdata/questions/held --corpus /tmp/holes --answers questions.jsonl   # questions on real repositories, see testdata/holes/fetch.sh`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.golden(cmd.Context(), f) },

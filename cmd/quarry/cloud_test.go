@@ -27,7 +27,7 @@ func TestWorkspaceSettingsChooseNoModel(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := modeltest.NewServer(t)
 			s.SetCloud()
-			s.SetModels(modeltest.Model{Name: "granite4:micro"}, modeltest.Model{Name: "granite-embedding:30m"}, modeltest.Model{Name: "other:7b"}, modeltest.Model{Name: "other-embedding"})
+			s.SetModels(modeltest.Model{Name: "granite4.1:3b"}, modeltest.Model{Name: "granite-embedding:30m"}, modeltest.Model{Name: "other:7b"}, modeltest.Model{Name: "other-embedding"})
 			s.Script(func(modeltest.Request) modeltest.Answer { return modeltest.Answer{Pieces: []string{"1"}} })
 			s.ScriptEmbed(countLetters)
 			root := t.TempDir()
@@ -62,7 +62,7 @@ func TestWorkspaceSettingsChooseNoModel(t *testing.T) {
 			}
 			tick := time.NewTicker(50 * time.Millisecond)
 			defer tick.Stop()
-			for ; !sees("granite4:micro"); <-tick.C {
+			for ; !sees("granite4.1:3b"); <-tick.C {
 				if err := e.Complete(t.Context(), b, true); err != nil {
 					t.Fatal(err)
 				}
@@ -91,9 +91,9 @@ func TestModelCommandsChooseNoCloud(t *testing.T) {
 	server := modeltest.NewServer(t)
 	server.SetCloud()
 	const pointed, sly = "pointed", "sly"
-	server.SetModels(modeltest.Model{Name: "granite4:micro"}, modeltest.Model{Name: "big:cloud"},
+	server.SetModels(modeltest.Model{Name: "granite4.1:3b"}, modeltest.Model{Name: "big:cloud"},
 		modeltest.Model{Name: pointed, RemoteHost: "https://ollama.example"}, modeltest.Model{Name: sly, RemoteHost: "https://ollama.example", Secretly: true})
-	const before = `{"model": "granite4:micro"}`
+	const before = `{"model": "granite4.1:3b"}`
 	path := userSettings(t, before)
 	file := filepath.Join(t.TempDir(), "x.gguf")
 	if err := os.WriteFile(file, []byte("GGUF"), 0o600); err != nil {

@@ -44,7 +44,7 @@ func withoutHost(t *testing.T) {
 // missing what gets it.
 func TestDoctorOnOneScreen(t *testing.T) {
 	const rows, columns = 24, 80
-	complete, search := modeltest.Model{Name: "granite4:micro"}, modeltest.Model{Name: "granite-embedding:30m"}
+	complete, search := modeltest.Model{Name: "granite4.1:3b"}, modeltest.Model{Name: "granite-embedding:30m"}
 	for _, test := range []struct {
 		name   string
 		models []modeltest.Model
@@ -56,21 +56,21 @@ func TestDoctorOnOneScreen(t *testing.T) {
 		{"nothing", nil, `{}`, true, 1, map[string]string{
 			"ollama": "start it with `ollama serve`", "advice": "quarry setup model", "memory": "may take ", "index": "quarry index", "statistics": "quarry stats",
 		}},
-		{"no model", nil, `{}`, false, 1, map[string]string{"model": "Ollama has no model granite4:micro → run `quarry setup model`", "embedding model": "run `quarry model pull granite-embedding:30m`", "advice": "quarry setup model"}},
+		{"no model", nil, `{}`, false, 1, map[string]string{"model": "Ollama has no model granite4.1:3b → run `quarry setup model`", "embedding model": "run `quarry model pull granite-embedding:30m`", "advice": "quarry setup model"}},
 		{"no model of the user's own name", nil, `{"model": "own:1b"}`, false, 1, map[string]string{"model": "Ollama has no model own:1b → run `quarry model pull own:1b`", "advice": "quarry setup model"}},
 		{"a model that completes nothing", []modeltest.Model{{Name: "llama3:8b", NoFIM: true}, search}, `{"model": "llama3:8b", "memory.budgetMB": 64000}`, false, 1, map[string]string{"advice": "quarry setup model"}},
 		{"all of it", []modeltest.Model{complete, search}, `{}`, false, 0, map[string]string{"fill in the middle": "as granite", "embedding model": "granite-embedding:30m"}},
-		{"a download that was killed", []modeltest.Model{complete, search, {Name: "granite4:micro-quarry-before"}}, `{}`, false, 0, map[string]string{
-			"downloads": "granite4:micro-quarry-before is the one before granite4:micro, which was fetched and not tried (2.1 GB) → quarry model pull granite4:micro goes on with it",
+		{"a download that was killed", []modeltest.Model{complete, search, {Name: "granite4.1:3b-quarry-before"}}, `{}`, false, 0, map[string]string{
+			"downloads": "granite4.1:3b-quarry-before is the one before granite4.1:3b, which was fetched and not tried (2.1 GB) → quarry model pull granite4.1:3b goes on with it",
 		}},
-		{"little memory", []modeltest.Model{{Name: "granite4:micro", Bytes: 3e9}, search}, `{"memory.budgetMB": 3000}`, false, 0, map[string]string{"memory": "; models have 3.0 GB → quarry setup model, or a larger memory.budgetMB"}},
+		{"little memory", []modeltest.Model{{Name: "granite4.1:3b", Bytes: 3e9}, search}, `{"memory.budgetMB": 3000}`, false, 0, map[string]string{"memory": "; models have 3.0 GB → quarry setup model, or a larger memory.budgetMB"}},
 		{"a profile, and values that are wrong", []modeltest.Model{complete, search}, `{"profile": "laptop", "completion.maxTokens": "many", "modell": "x"}`, false, 1, map[string]string{"settings": `completion.maxTokens`}},
 		{"a profile", []modeltest.Model{complete}, `{"profile": "laptop"}`, false, 0, map[string]string{"settings": "no problem, profile laptop"}},
 		{"no models wanted", nil, `{"profile": "model-free"}`, true, 0, map[string]string{"models": "none is asked"}},
 		{"nothing kept", []modeltest.Model{complete}, `{"stats.keep": false}`, false, 0, map[string]string{"statistics": "not kept: stats.keep is false"}},
 		{"a model of a language that is missing", []modeltest.Model{complete, search}, `{"completion.models": {"python": "small:1b"}}`, false, 0, map[string]string{"model of python": "run `quarry model pull small:1b`"}},
 		{"everything at once", []modeltest.Model{
-			{Name: "llama3:8b", NoFIM: true}, {Name: "granite4:micro-quarry-before"}, {Name: "granite4:micro"}, {Name: "c:quarry-trial"}, {Name: "a-name-that-is-rather-long:7b-q4_K_M-quarry-before"}, {Name: "d:quarry-trial"},
+			{Name: "llama3:8b", NoFIM: true}, {Name: "granite4.1:3b-quarry-before"}, {Name: "granite4.1:3b"}, {Name: "c:quarry-trial"}, {Name: "a-name-that-is-rather-long:7b-q4_K_M-quarry-before"}, {Name: "d:quarry-trial"},
 		}, `{"model": "llama3:8b", "memory.budgetMB": 3000, "completion.maxTokens": "many", "modell": "x", "completion.debounce": -1, "completion.models": {"python": "small:1b", "go": "another:3b", "rust": "third:3b"}, "reranker.by": "endpoint", "reranker.url": "http://127.0.0.1:9"}`, false, 1, map[string]string{
 			"settings": "completion.maxTokens", "fill in the middle": "llama3:8b", "model of rust": "third:3b", "embedding model": "granite-embedding:30m", "downloads": "quarry model clean removes it", "advice": "quarry setup model",
 		}},
@@ -189,7 +189,7 @@ func TestDoctorSaysThatLittleIsFree(t *testing.T) {
 // A catalogue of the user's own that is damaged is named with what to do, by doctor and in an editor's status.
 func TestADamagedCatalogueIsSaid(t *testing.T) {
 	fake := modeltest.NewServer(t)
-	fake.SetModels(modeltest.Model{Name: "granite4:micro"}, modeltest.Model{Name: "granite-embedding:30m"})
+	fake.SetModels(modeltest.Model{Name: "granite4.1:3b"}, modeltest.Model{Name: "granite-embedding:30m"})
 	fake.ScriptEmbed(countLetters)
 	userSettings(t, "{}")
 	t.Setenv("OLLAMA_HOST", fake.URL)
@@ -238,7 +238,7 @@ func TestWrapped(t *testing.T) {
 // that allows no library is fetched from none.
 func TestAWrongEntryOfTheCatalogueIsSaid(t *testing.T) {
 	fake := modeltest.NewServer(t)
-	fake.SetModels(modeltest.Model{Name: "granite4:micro"}, modeltest.Model{Name: "granite-embedding:30m"})
+	fake.SetModels(modeltest.Model{Name: "granite4.1:3b"}, modeltest.Model{Name: "granite-embedding:30m"})
 	fake.ScriptEmbed(countLetters)
 	userSettings(t, "{}")
 	t.Setenv("OLLAMA_HOST", fake.URL)

@@ -110,13 +110,13 @@ func TestStatusNoteOfARunningServer(t *testing.T) {
 				remedy = r
 			}
 		}
-		return remedy.Title == "Pull granite4:micro (2.1 GB)" && slices.Equal(commands, []string{lsp.CommandSetup, lsp.CommandPull, lsp.CommandUse, lsp.CommandWithout})
+		return remedy.Title == "Pull granite4.1:3b (2.1 GB)" && slices.Equal(commands, []string{lsp.CommandSetup, lsp.CommandPull, lsp.CommandUse, lsp.CommandWithout})
 	})
 	if err := e.Call(ctx, "workspace/executeCommand", remedy, nil); err != nil {
 		t.Fatal(err)
 	}
 	await(func(n lsp.StatusNote) bool {
-		return n.Model.State == lsp.ModelLoading && n.Model.Percent != nil && *n.Model.Percent == 40 && n.Text == "granite4:micro 40%" && offers(n, lsp.CommandPause, lsp.CommandCancel)
+		return n.Model.State == lsp.ModelLoading && n.Model.Percent != nil && *n.Model.Percent == 40 && n.Text == "granite4.1:3b 40%" && offers(n, lsp.CommandPause, lsp.CommandCancel)
 	})
 	// It is paused and goes on where it was; whoever cancels it is offered what helped before.
 	do := func(command string) {
@@ -127,7 +127,7 @@ func TestStatusNoteOfARunningServer(t *testing.T) {
 	}
 	do(lsp.CommandPause)
 	await(func(n lsp.StatusNote) bool {
-		return n.Model.State == lsp.ModelNone && strings.Contains(n.Model.Reason, "the download of granite4:micro is paused at 40 %") && len(n.Remedies) > 0 && n.Remedies[0].Command == lsp.CommandPull
+		return n.Model.State == lsp.ModelNone && strings.Contains(n.Model.Reason, "the download of granite4.1:3b is paused at 40 %") && len(n.Remedies) > 0 && n.Remedies[0].Command == lsp.CommandPull
 	})
 	do(lsp.CommandResume)
 	await(func(n lsp.StatusNote) bool { return offers(n, lsp.CommandPause, lsp.CommandCancel) })
@@ -151,7 +151,7 @@ func TestStatusNoteOfARunningServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(func(n lsp.StatusNote) bool {
-		return n.Text == "qwen2.5-coder:1.5b 40%" && n.Model.Name == "granite4:micro" && n.Model.Download == "qwen2.5-coder:1.5b"
+		return n.Text == "qwen2.5-coder:1.5b 40%" && n.Model.Name == "granite4.1:3b" && n.Model.Download == "qwen2.5-coder:1.5b"
 	})
 	do(lsp.CommandCancel)
 	await(func(n lsp.StatusNote) bool { return strings.Contains(n.Model.Reason, "has no model") })
@@ -159,14 +159,56 @@ func TestStatusNoteOfARunningServer(t *testing.T) {
 	await(func(n lsp.StatusNote) bool { return offers(n, lsp.CommandPause, lsp.CommandCancel) })
 	close(gate)
 	await(func(n lsp.StatusNote) bool {
-		return n.Level == lsp.LevelReady && n.Text == "granite4:micro" && !n.ModelFree && n.Model.Reason == "" && n.Model.Host == "" && len(n.Remedies) == 0
+		return n.Level == lsp.LevelReady && n.Text == "granite4.1:3b" && !n.ModelFree && n.Model.Reason == "" && n.Model.Host == "" && len(n.Remedies) == 0
 	})
+}
+
+// Who has Granite 4.0 and has named no model is offered it with one yes.
+func TestTheGraniteBeforeIsOffered(t *testing.T) {
+	fake := modeltest.NewServer(t)
+	fake.SetModels(modeltest.Model{Name: "granite4:micro"})
+	path := userSettings(t, `{"embedding": {"enabled": false}}`)
+	ctx, e := serveEditor(t, "neovim", t.TempDir(), "--ollama", fake.URL, "--state-dir", t.TempDir())
+	var last lsp.StatusNote
+	await := func(cond func() bool) {
+		t.Helper()
+		if err := e.Await(ctx, func() bool {
+			for _, raw := range e.Statuses() {
+				last = lsp.StatusNote{}
+				if err := json.Unmarshal(raw, &last); err != nil {
+					t.Error(err)
+				}
+			}
+			return cond()
+		}); err != nil {
+			t.Fatalf("%v; last %+v; shown %q", err, last, e.Shown())
+		}
+	}
+	var use lsp.Remedy
+	await(func() bool {
+		for _, r := range last.Remedies {
+			if r.Command == lsp.CommandSetup {
+				use = r
+			}
+		}
+		return strings.Contains(last.Model.Reason, "has no model granite4.1:3b") && use.Title == "Set up granite4:micro, which Ollama has"
+	})
+	if err := e.Call(ctx, "workspace/executeCommand", use, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Attend(ctx, func(_ string, answers []string) string { return answers[len(answers)-1] }); err != nil {
+		t.Fatalf("%v; shown %q", err, e.Shown())
+	}
+	await(func() bool { return last.Level == lsp.LevelReady && last.Text == "granite4:micro" })
+	if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), `"model": "granite4:micro"`) {
+		t.Errorf("the settings are %q, %v", text, err)
+	}
 }
 
 // What the user writes into their own file applies to a server that runs.
 func TestSettingsFileIsFollowed(t *testing.T) {
 	fake := modeltest.NewServer(t)
-	fake.SetModels(modeltest.Model{Name: "granite4:micro"}, modeltest.Model{Name: "granite4.1:3b"})
+	fake.SetModels(modeltest.Model{Name: "granite4.1:3b"}, modeltest.Model{Name: "granite4:micro"})
 	path := userSettings(t, `{"completion.maxTokens": "many"}`)
 	ctx, e := serveEditor(t, "neovim", t.TempDir(), "--ollama", fake.URL, "--state-dir", t.TempDir())
 	await := func(model string) {
@@ -178,11 +220,11 @@ func TestSettingsFileIsFollowed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	await("granite4:micro")
-	if err := settings.SetInFile(path, "model", "granite4.1:3b"); err != nil {
+	await("granite4.1:3b")
+	if err := settings.SetInFile(path, "model", "granite4:micro"); err != nil {
 		t.Fatal(err)
 	}
-	await("granite4.1:3b")
+	await("granite4:micro")
 }
 
 // The budgets of prompts, and the profile that asks no model, apply to a server that runs.
@@ -218,7 +260,7 @@ func TestPromptsAndProfilesAreLive(t *testing.T) {
 	tried := 0
 	prompt := func(right func(bytes int) bool) int {
 		t.Helper()
-		await("granite4:micro")
+		await("granite4.1:3b")
 		for ; ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
 			tried++
 			last := fmt.Sprintf("of_%d = ", tried)
@@ -265,13 +307,13 @@ func TestPromptsAndProfilesAreLive(t *testing.T) {
 	if err := settings.SetInFile(path, "profile", "default"); err != nil {
 		t.Fatal(err)
 	}
-	await("granite4:micro")
+	await("granite4.1:3b")
 }
 
 // While the user's settings file cannot be read the status says so, at a glance, too, and no longer than that.
 func TestStatusSaysThatTheSettingsAreBroken(t *testing.T) {
 	fake := modeltest.NewServer(t)
-	fake.SetModels(modeltest.Model{Name: "granite4:micro"})
+	fake.SetModels(modeltest.Model{Name: "granite4.1:3b"})
 	const good = `{"embedding.enabled": false}`
 	path := userSettings(t, `{"embedding.enabled": false;}`)
 	ctx, e := serveEditor(t, "neovim", t.TempDir(), "--ollama", fake.URL, "--state-dir", t.TempDir())

@@ -123,7 +123,7 @@ func TestFailuresAreDocuments(t *testing.T) {
 		writeText(t, filepath.Join(root, filepath.FromSlash(file)), text)
 	}
 	server := modeltest.NewServer(t)
-	server.SetModels(modeltest.Model{Name: "granite4:micro"})
+	server.SetModels(modeltest.Model{Name: "granite4.1:3b"})
 	server.Script(func(modeltest.Request) modeltest.Answer { return modeltest.Answer{ErrorLine: "out of memory"} })
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
@@ -158,7 +158,7 @@ func TestFailuresAreDocuments(t *testing.T) {
 		{"report --prompt empty.md", 2, "asks for nothing", ""},
 		{"report --output nowhere/x.md", 1, "--output: ", ""},
 		{"doctor" + none, 1, "the rest of this document says what", "findings"},
-		{"model verify granite4:micro", 1, "the rest of this document says what", "findings"},
+		{"model verify granite4.1:3b", 1, "the rest of this document says what", "findings"},
 		{"model list" + none, 1, "does not answer", ""},
 		{"model clean" + none, 1, "does not answer", "left"},
 		{"model rm nothing --yes", 1, "Ollama has no model nothing", ""},

@@ -102,7 +102,7 @@ func startLiveServers(t *testing.T) liveServers {
 	server := func() *modeltest.Server {
 		s := modeltest.NewServer(t)
 		var models []modeltest.Model
-		for _, name := range []string{"granite4:micro", "other:1b", "python:1b", "letters", "more-letters"} {
+		for _, name := range []string{"granite4.1:3b", "other:1b", "python:1b", "letters", "more-letters"} {
 			models = append(models, modeltest.Model{Name: name, Tags: tags})
 		}
 		s.SetModels(models...)

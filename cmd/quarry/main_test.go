@@ -61,7 +61,7 @@ func TestScripts(t *testing.T) {
 				}
 				return modeltest.Answer{Pieces: []string{"sum(values)", " / ", "len(values)", "\n"}}
 			})
-			fake.SetModels(modeltest.Model{Name: "granite4:micro"}, modeltest.Model{Name: "letters"})
+			fake.SetModels(modeltest.Model{Name: "granite4.1:3b"}, modeltest.Model{Name: "letters"})
 			fake.ScriptEmbed(countLetters)
 			for name, value := range map[string]string{
 				"FAKE_OLLAMA":     fake.URL,

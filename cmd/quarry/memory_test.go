@@ -44,7 +44,7 @@ func TestStepsNearTheBudget(t *testing.T) {
 			t.Setenv("QUARRY_MEMORY_BUDGET_MB", "")
 			state := t.TempDir()
 			t.Run("server", func(t *testing.T) { // it has ended behind it
-				takes := modeltest.Model{Name: "granite4:micro", Bytes: test.bytes, BytesPerToken: test.perToken}
+				takes := modeltest.Model{Name: "granite4.1:3b", Bytes: test.bytes, BytesPerToken: test.perToken}
 				nearTheBudget(t, state, takes, test.steps, test.numCtx)
 			})
 			dir, err := engines.StatsDir(state)

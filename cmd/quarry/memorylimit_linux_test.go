@@ -36,7 +36,7 @@ func TestBudgetUnderALimit(t *testing.T) {
 		}
 	}
 	fake := modeltest.NewServer(t)
-	fake.SetModels(modeltest.Model{Name: "granite4:micro", Bytes: 3e9})
+	fake.SetModels(modeltest.Model{Name: "granite4.1:3b", Bytes: 3e9})
 	fake.Script(func(modeltest.Request) modeltest.Answer { return modeltest.Answer{Pieces: []string{"rows[0]", "\n"}} })
 	quarry, err := exec.LookPath("quarry") // that testscript.Main makes of this binary
 	if err != nil {

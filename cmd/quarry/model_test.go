@@ -56,7 +56,7 @@ func answering(t *testing.T, input string, args ...string) (code int, stdout, st
 // tried, chosen, listed and removed.
 func TestModelCommands(t *testing.T) {
 	server := ollamatest.StartEmpty(t)
-	path := userSettings(t, `{"logLevel": "warn", "model": "granite4:micro"}`)
+	path := userSettings(t, `{"logLevel": "warn", "model": "granite4.1:3b"}`)
 	at := func(args ...string) []string { return append([]string{"model", "--ollama", server.URL}, args...) }
 	expect := func(code int, out string, wantCode int, words ...string) {
 		t.Helper()
@@ -71,7 +71,7 @@ func TestModelCommands(t *testing.T) {
 	}
 
 	code, out, _ := answering(t, "", at()...)
-	expect(code, out, 0, "granite4:micro, not installed", "→ quarry setup model   # ")
+	expect(code, out, 0, "granite4.1:3b, not installed", "→ quarry setup model   # ")
 	code, out, _ = answering(t, "", at("list")...)
 	expect(code, out, 0, "Ollama has no models", "quarry model pull")
 
@@ -119,7 +119,7 @@ func TestModelCommands(t *testing.T) {
 func TestModelVerifyWantsTheCataloguesDigest(t *testing.T) {
 	server := ollamatest.Start(t)
 	userSettings(t, "{}")
-	own := `{"version": 1, "models": [{"name": "granite4:micro", "use": "completion", "digest": "sha256:00ff"}]}`
+	own := `{"version": 1, "models": [{"name": "granite4.1:3b", "use": "completion", "digest": "sha256:00ff"}]}`
 	if err := os.WriteFile(engines.CataloguePath(), []byte(own), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestModelVerifyWantsTheCataloguesDigest(t *testing.T) {
 func TestModelVerifyNotesAnotherSum(t *testing.T) {
 	server := ollamatest.Start(t)
 	userSettings(t, "{}")
-	own := `{"version": 1, "models": [{"name": "granite4:micro", "use": "completion", "library": true, "digest": "sha256:00ff"}]}`
+	own := `{"version": 1, "models": [{"name": "granite4.1:3b", "use": "completion", "library": true, "digest": "sha256:00ff"}]}`
 	if err := os.WriteFile(engines.CataloguePath(), []byte(own), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -681,7 +681,7 @@ func TestSetupModelUsesWhatCame(t *testing.T) {
 // What is there serves before what would be fetched, and what does not fit is not advised.
 func TestSetupModelChooses(t *testing.T) {
 	fake := modeltest.NewServer(t)
-	fake.SetModels(modeltest.Model{Name: "qwen2.5-coder:1.5b"}, modeltest.Model{Name: "granite4.1:3b"})
+	fake.SetModels(modeltest.Model{Name: "qwen2.5-coder:1.5b"}, modeltest.Model{Name: "granite4:micro"})
 	fake.ScriptEmbed(countLetters)
 	path := userSettings(t, "{}")
 	setup := func(budget string, more ...string) (int, string, string) {
@@ -794,11 +794,11 @@ func TestTheCatalogueAdvisesWhatCompletes(t *testing.T) {
 func TestTheCatalogueTriesWhatItKnows(t *testing.T) {
 	fake := modeltest.NewServer(t)
 	blind := modeltest.Model{Name: "qwen2.5-coder:1.5b", NoFIM: true}
-	fake.SetModels(blind, modeltest.Model{Name: "granite4:micro"})
+	fake.SetModels(blind, modeltest.Model{Name: "granite4.1:3b"})
 	userSettings(t, `{"model": "qwen2.5-coder:1.5b"}`)
 	t.Setenv("QUARRY_MEMORY_BUDGET_MB", "64000")
 	code, out, errs := answering(t, "", "model", "catalogue", "--ollama", fake.URL)
-	if code != 0 || !strings.Contains(out, "For this machine: granite4:micro;") {
+	if code != 0 || !strings.Contains(out, "For this machine: granite4.1:3b;") {
 		t.Errorf("exit code %d:\n%s%s", code, out, errs)
 	}
 	known, err := catalogue.Load(nil)
@@ -819,12 +819,12 @@ func TestTheCatalogueTriesWhatItKnows(t *testing.T) {
 // While a setting keeps models from being asked nobody is told that one completes code from now on.
 func TestAChosenModelThatIsNotAskedYet(t *testing.T) {
 	fake := modeltest.NewServer(t)
-	fake.SetModels(modeltest.Model{Name: "granite4:micro"}, modeltest.Model{Name: "qwen2.5-coder:1.5b"}, modeltest.Model{Name: "granite-embedding:30m"})
+	fake.SetModels(modeltest.Model{Name: "granite4.1:3b"}, modeltest.Model{Name: "qwen2.5-coder:1.5b"}, modeltest.Model{Name: "granite-embedding:30m"})
 	fake.ScriptEmbed(countLetters)
 	t.Setenv("QUARRY_MEMORY_BUDGET_MB", "64000")
 	const off, ask = "`ollama.enabled` is false", ", so quarry does not ask yet: set that to true in your settings.\n"
 	for _, test := range []struct{ set, args, says string }{
-		{`{"profile": "model-free"}`, "model use granite4:micro", "\nYour settings name granite4:micro, but " + off + " (profile model-free)" + ask},
+		{`{"profile": "model-free"}`, "model use granite4.1:3b", "\nYour settings name granite4.1:3b, but " + off + " (profile model-free)" + ask},
 		{`{"ollama": {"enabled": false}, "model": "other:1b"}`, "setup model --yes", "\nYour settings name qwen2.5-coder:1.5b, but " + off + ask},
 		{`{"ollama": {"enabled": false}}`, "setup model", "\nAll of it is set up, but " + off + ask},
 		{`{"embedding": {"enabled": false}}`, "model use granite-embedding:30m", "\nYour settings name granite-embedding:30m, but `embedding.enabled` is false" + ask},

@@ -14,13 +14,13 @@ import (
 // Every model that the settings name is said, those of single languages, too, and where none is asked that is said.
 func TestModelStatusOfLanguages(t *testing.T) {
 	fake := modeltest.NewServer(t)
-	fake.SetModels(modeltest.Model{Name: "granite4:micro"}, modeltest.Model{Name: "granite-embedding:30m"}, modeltest.Model{Name: "lang:1b"})
+	fake.SetModels(modeltest.Model{Name: "granite4.1:3b"}, modeltest.Model{Name: "granite-embedding:30m"}, modeltest.Model{Name: "lang:1b"})
 	path := userSettings(t, `{"completion.models": {"typescript": "lang:1b", "python": "missing:1b"}}`)
 	code, out, errs := answering(t, "", "model", "--ollama", fake.URL)
-	const want = `completion                granite4:micro, installed; it is loaded when it is first asked
+	const want = `completion                granite4.1:3b, installed; it is loaded when it is first asked
 search                    granite-embedding:30m, installed; it is loaded when it is first asked
 completion of python      missing:1b, not installed
-                          → quarry model pull missing:1b   # granite4:micro completes python until then
+                          → quarry model pull missing:1b   # granite4.1:3b completes python until then
 completion of typescript  lang:1b, installed; it is loaded when it is first asked
 `
 	if code != 0 || out != want {
@@ -37,7 +37,7 @@ completion of typescript  lang:1b, installed; it is loaded when it is first aske
 	if err := os.WriteFile(path, []byte(`{"ollama.enabled": false}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, errs := answering(t, "", "model", "--ollama", fake.URL); code != 0 || !strings.Contains(out, "completion  granite4:micro, switched off by ollama.enabled\n") {
+	if code, out, errs := answering(t, "", "model", "--ollama", fake.URL); code != 0 || !strings.Contains(out, "completion  granite4.1:3b, switched off by ollama.enabled\n") {
 		t.Errorf("exit code %d:\n%s%s", code, out, errs)
 	}
 }
@@ -45,7 +45,7 @@ completion of typescript  lang:1b, installed; it is loaded when it is first aske
 // What a name of Ollama's cloud needs is said as doctor says it: pulling it is refused.
 func TestModelStatusOfTheCloud(t *testing.T) {
 	fake := modeltest.NewServer(t)
-	fake.SetModels(modeltest.Model{Name: "granite4:micro"}, modeltest.Model{Name: "granite-embedding:30m"})
+	fake.SetModels(modeltest.Model{Name: "granite4.1:3b"}, modeltest.Model{Name: "granite-embedding:30m"})
 	path := userSettings(t, `{"completion.models": {"python": "evil-cloud"}, "embedding.model": "far:cloud"}`)
 	code, out, errs := answering(t, "", "model", "--ollama", fake.URL)
 	for _, want := range []string{

@@ -13,7 +13,7 @@ import (
 func TestModelOfALanguage(t *testing.T) {
 	userSettings(t, `{"completion": {"models": {"python": "python:1b", "rust": "missing:1b"}}}`)
 	fake := modeltest.NewServer(t)
-	fake.SetModels(modeltest.Model{Name: "granite4:micro"}, modeltest.Model{Name: "python:1b", Tags: []string{"<fim_prefix>", "<fim_suffix>", "<fim_middle>"}})
+	fake.SetModels(modeltest.Model{Name: "granite4.1:3b"}, modeltest.Model{Name: "python:1b", Tags: []string{"<fim_prefix>", "<fim_suffix>", "<fim_middle>"}})
 	fake.Script(func(r modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{Pieces: []string{"values", "\n"}}
 	})
@@ -39,17 +39,17 @@ func TestModelOfALanguage(t *testing.T) {
 		}
 		t.Fatalf("%s was never asked for %s", by, name)
 	}
-	asks("a.go", "go", "granite4:micro")
+	asks("a.go", "go", "granite4.1:3b")
 	asks("a.py", "python", "python:1b")
 	last := fake.Prompts()
 	if prompt := last[len(last)-1].Prompt; !strings.Contains(prompt, "<fim_prefix>") {
 		t.Errorf("the prompt is of another family: %q", prompt)
 	}
-	asks("b.go", "go", "granite4:micro")
-	asks("a.rs", "rust", "granite4:micro")
+	asks("b.go", "go", "granite4.1:3b")
+	asks("a.rs", "rust", "granite4.1:3b")
 	err := e.Await(ctx, func() bool {
 		return slices.ContainsFunc(e.Shown(), func(m string) bool {
-			return strings.Contains(m, "missing:1b") && strings.Contains(m, "Until then, granite4:micro completes in its place")
+			return strings.Contains(m, "missing:1b") && strings.Contains(m, "Until then, granite4.1:3b completes in its place")
 		})
 	})
 	if err != nil {

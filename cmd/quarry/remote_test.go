@@ -74,7 +74,7 @@ func TestWhatLeavesTheMachineShows(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			fake := modeltest.NewServer(t)
 			fake.SetCloud()
-			fake.SetModels(modeltest.Model{Name: "granite4:micro"}, modeltest.Model{Name: "granite-embedding:30m"}, modeltest.Model{Name: "python:1b"}, modeltest.Model{Name: "py-cloud"}, pointed, sly)
+			fake.SetModels(modeltest.Model{Name: "granite4.1:3b"}, modeltest.Model{Name: "granite-embedding:30m"}, modeltest.Model{Name: "python:1b"}, modeltest.Model{Name: "py-cloud"}, pointed, sly)
 			fake.ScriptEmbed(countLetters)
 			fake.Script(func(modeltest.Request) modeltest.Answer { return modeltest.Answer{Pieces: []string{"total", "\n"}} })
 			set := map[string]any{"ollama.url": fake.URL, "ollama.allowRemote": true}

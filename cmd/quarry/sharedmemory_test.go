@@ -48,7 +48,7 @@ func does(ctx context.Context, t *testing.T, e *headless.Editor, without int) (n
 // commands that ask once, too; so the model is never loaded in another way. When the one that had to has ended, all is done again.
 func TestQuarrysShareABudget(t *testing.T) {
 	fake := modeltest.NewServer(t)
-	fake.SetModels(modeltest.Model{Name: "granite4:micro", Bytes: 60e9, BytesPerToken: 10e6}, modeltest.Model{Name: "letters", Bytes: 1e9})
+	fake.SetModels(modeltest.Model{Name: "granite4.1:3b", Bytes: 60e9, BytesPerToken: 10e6}, modeltest.Model{Name: "letters", Bytes: 1e9})
 	fake.ScriptEmbed(countLetters)
 	fake.Script(func(modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{Pieces: []string{"sum(values)", "\n"}}

@@ -73,5 +73,5 @@ func TestStartOllama(t *testing.T) {
 	if err := e.Call(ctx, "workspace/executeCommand", offered("Start Ollama"), nil); err != nil {
 		t.Fatal(err)
 	}
-	offered("Pull granite4:micro (2.1 GB)") // it answers, and has no model
+	offered("Pull granite4.1:3b (2.1 GB)") // it answers, and has no model
 }

@@ -34,7 +34,7 @@ func TestStats(t *testing.T) {
 	r := usage.New(dir, func(err error) { t.Error(err) })
 	r.Keep(true)
 	for n := range 4 {
-		r.Shown("a.go", "go", "granite4:micro", strings.Repeat("x", n)+"!"+strings.Repeat("y", n), 0)
+		r.Shown("a.go", "go", "granite4.1:3b", strings.Repeat("x", n)+"!"+strings.Repeat("y", n), 0)
 	}
 	r.Accepted("a.go", "go")
 	r.Shown("b.py", "python", "local", "pass", 0)
@@ -45,7 +45,7 @@ func TestStats(t *testing.T) {
 	r.Close()
 	code, out := stats()
 	for _, want := range []string{
-		"on this machine alone", "ghost text shown", "█  5\n", "█  1 (20 %)", "LANGUAGE", "go        granite4:micro  4      1         25 %", "python    your own code   1      0         0 %",
+		"on this machine alone", "ghost text shown", "█  5\n", "█  1 (20 %)", "LANGUAGE", "go        granite4.1:3b  4      1         25 %", "python    your own code   1      0         0 %",
 		"to the first token", "indexing a folder", "12 s", "tokens a second  20", "prompts reused   80 %", "at most 3.4 GB", "at most 100 MB", "1 events (memory 1), when quarry did less", "memory   step 2 of 4",
 	} {
 		if code != 0 || !strings.Contains(out, want) {
@@ -212,7 +212,7 @@ func showOnce(t *testing.T, state string) {
 	if err := e.Complete(ctx, b, true); err != nil {
 		t.Fatal(err)
 	}
-	if by := status().Completion.By; len(by) != 1 || by[0].Language != "python" || by[0].Shown != 1 || by[0].Engine != "granite4:micro" {
+	if by := status().Completion.By; len(by) != 1 || by[0].Language != "python" || by[0].Shown != 1 || by[0].Engine != "granite4.1:3b" {
 		t.Errorf("%+v", by)
 	}
 }

@@ -57,7 +57,7 @@ func TestTeamServer(t *testing.T) {
 	if err := os.WriteFile(certificate, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: gateway.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	userSettings(t, `{"model": "granite4:micro", "embedding.enabled": false, "ollama": {"api": "openai", "url": "`+gateway.URL+`/v1"}}`)
+	userSettings(t, `{"model": "granite4.1:3b", "embedding.enabled": false, "ollama": {"api": "openai", "url": "`+gateway.URL+`/v1"}}`)
 	withoutHost(t)
 	root, state := t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(root, "a.py"), []byte("def mean(values):\n    return \n"), 0o600); err != nil {
@@ -91,7 +91,7 @@ func TestTeamServer(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	out, err = quarry(certificate, "the-key-of-the-team", "complete", filepath.Join(root, "a.py")+":2:12", "--json")
-	if err != nil || !strings.Contains(out, "sum(values)") || !strings.Contains(out, `"granite4:micro"`) {
+	if err != nil || !strings.Contains(out, "sum(values)") || !strings.Contains(out, `"granite4.1:3b"`) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

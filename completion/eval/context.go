@@ -324,7 +324,7 @@ func (p unhurried) Context(ctx context.Context, q completion.ContextQuery) []com
 // silent is a model that answers nothing: what is looked at is the prompt.
 type silent struct{}
 
-func (silent) Model() string { return "granite4:micro" }
+func (silent) Model() string { return "granite4.1:3b" }
 func (silent) Ready() error  { return nil }
 func (silent) Generate(context.Context, string, int, []string, int, func(string, float64) bool) (int, error) {
 	return 0, nil

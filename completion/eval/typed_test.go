@@ -484,7 +484,7 @@ func TestAnswersAreKept(t *testing.T) {
 	holes := CutSuite(trees, []Source{s})[:6]
 	run := func(upstream completion.Generator) (*Answers, TypedReport) {
 		t.Helper()
-		a, err := OpenAnswers(file, "granite4:micro", 16, upstream)
+		a, err := OpenAnswers(file, "granite4.1:3b", 16, upstream)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -654,7 +654,7 @@ func TestWorse(t *testing.T) {
 
 // A family whose prompts cannot be taken apart is refused before anything is asked.
 func TestKnowsTags(t *testing.T) {
-	for model, want := range map[string]bool{"granite4:micro": true, "qwen2.5-coder:1.5b": true, "starcoder2:3b": false, "codestral": false} {
+	for model, want := range map[string]bool{"granite4.1:3b": true, "qwen2.5-coder:1.5b": true, "starcoder2:3b": false, "codestral": false} {
 		if got := KnowsTags(completion.Choice{}.Families(model)[0].Tags); got != want {
 			t.Errorf("%s: %v, want %v", model, got, want)
 		}

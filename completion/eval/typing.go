@@ -422,7 +422,7 @@ func (p *prophet) taken() []string {
 	return sent
 }
 
-func (p *prophet) Model() string { return "granite4:micro" }
+func (p *prophet) Model() string { return "granite4.1:3b" }
 func (p *prophet) Ready() error  { return nil }
 
 func (p *prophet) Generate(_ context.Context, prompt string, maxTokens int, _ []string, _ int, emit func(string, float64) bool) (int, error) {

@@ -66,8 +66,8 @@ var helps = regexp.MustCompile(`(?i)\b(again|apply|ask|build|change|check|choose
 // another message that says the rest.
 var plain = map[string]bool{
 	" nothing to suggest here":                         true,
-	"127.0.0.1:11434 is loading granite4:micro":        true,
-	"Ollama is loading granite4:micro":                 true,
+	"127.0.0.1:11434 is loading granite4.1:3b":        true,
+	"Ollama is loading granite4.1:3b":                 true,
 	"every folder of the workspace is indexed already": true,
 	"quarry: ghost text is ":                           true,
 	"quarry has not asked Ollama yet":                  true,
@@ -85,7 +85,7 @@ var plain = map[string]bool{
 	"there is no refactoring \"shelf.go\"":                                               true,
 	"trace value \"shelf.go\" must be off, messages or verbose":                          true,
 	"nothing to embed: the text is blank":                                                true,
-	"the chat template of granite4:micro has no place for tools: describe them in words": true, // by the agent itself
+	"the chat template of granite4.1:3b has no place for tools: describe them in words": true, // by the agent itself
 
 	"Deleted shelf.go; freed up to shelf.go (files that other models share stay)": true,
 	"shelf.go": true, // what the system's key store says
@@ -94,10 +94,10 @@ var plain = map[string]bool{
 	"shelf.go (shelf.go)":                                   true, // its parts are messages of their own
 	"shelf.go: shelf.go":                                    true,
 	"shelf.goThe question comes back when you pause.":       true,
-	"127.0.0.1:11434 has no model granite4:micro: shelf.go": true,
+	"127.0.0.1:11434 has no model granite4.1:3b: shelf.go": true,
 
 	"shelf.go. Until then, completions are copied from your open files.": true,
-	"shelf.go. Until then, granite4:micro completes in its place.":       true,
+	"shelf.go. Until then, granite4.1:3b completes in its place.":       true,
 	"the model failed its trial":                                         true, // how follows
 	"shelf.go found no key":                                              true, // in a message that says where to put it
 	"the key in Credential Manager is empty":                             true,
@@ -228,7 +228,7 @@ func text(e ast.Expr) string {
 func example(source string) string {
 	switch source := strings.ToLower(source); {
 	case strings.Contains(source, "model") || strings.Contains(source, "than("):
-		return "granite4:micro"
+		return "granite4.1:3b"
 	case strings.Contains(source, "endpoint") || strings.Contains(source, "host") || strings.Contains(source, "address") || source == "where":
 		return "127.0.0.1:11434"
 	}

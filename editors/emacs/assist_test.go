@@ -423,7 +423,7 @@ func line(screen editortest.Screen, row int) string { return strings.Split(scree
 
 func TestExplainWithEglot(t *testing.T) {
 	s := openShopWithEglot(t)
-	s.WaitForText("quarry: granite4:micro") // in the mode line
+	s.WaitForText("quarry: granite4.1:3b") // in the mode line
 	s.onMistake()
 	s.Press("C-c", "q", "e")
 	s.WaitForText(explained)
@@ -547,7 +547,7 @@ func TestServerKilledWhileAnAnswerIsWritten(t *testing.T) {
 		s.WaitForText("k stops it")
 		s.kill()
 		s.WaitForText("The server ended before this was whole: ask again.")
-		screen := s.WaitForText("quarry: granite4:micro") // the next one
+		screen := s.WaitForText("quarry: granite4.1:3b") // the next one
 		if !screen.Contains("total adds every Count") || screen.Contains("k stops it") {
 			t.Errorf("the answer is gone or still being written:\n%s", screen.Framed())
 		}
@@ -574,7 +574,7 @@ func TestNewFile(t *testing.T) {
 	})
 	term, file := start(t, editor{file: "shop.go", text: editortest.Shop, init: lspMode(t) + goMode, model: model.URL, line: 11})
 	s := shop{term, t, file, nil}
-	s.WaitForText("quarry: granite4:micro")
+	s.WaitForText("quarry: granite4.1:3b")
 	s.wholeFile()
 	s.Press("C-c", "q", "r")
 	s.WaitForText("Do what with the region")

@@ -20,7 +20,7 @@ func TestCitationsOfOddNames(t *testing.T) {
 				return modeltest.Answer{Pieces: editortest.OddAnswer(r.Prompt)}
 			})
 			term, _ := start(t, editor{file: "shop.go", text: editortest.Shop, files: editortest.OddFiles(), init: init, model: model.URL})
-			term.WaitForText("quarry: granite4:micro")
+			term.WaitForText("quarry: granite4.1:3b")
 			for row, question := range editortest.OddQuestions {
 				term.Press("M-:")
 				term.WaitForText("Eval:")
@@ -68,7 +68,7 @@ func TestAnswersOfTwoProjects(t *testing.T) {
 			}})
 			ask := func(question string) {
 				t.Helper()
-				term.WaitForText("quarry: granite4:micro")                      // sooner C-c would end Emacs
+				term.WaitForText("quarry: granite4.1:3b")                      // sooner C-c would end Emacs
 				term.Insist("question", func() { term.Press("C-c", "q", "q") }, // once more if the project's server has not started
 					func(s editortest.Screen) bool { return s.Contains("Ask about the workspace:") })
 				term.Type(question + "\n")

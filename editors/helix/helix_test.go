@@ -118,7 +118,7 @@ func TestMenuOnRequest(t *testing.T) {
 		return s.Contains("s.mu.Lock() …") // the first line stands for all
 	})
 	term.Press("Tab")
-	term.WaitForText("quarry, granite4:micro") // beside the menu, with the code
+	term.WaitForText("quarry, granite4.1:3b") // beside the menu, with the code
 	term.Press("Enter")
 	normal(term)
 	save(term, file, shelf+editortest.Take)

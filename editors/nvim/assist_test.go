@@ -146,7 +146,7 @@ func TestAskFromTheQuickfixWindow(t *testing.T) {
 	p.WaitForText("adds every Count")
 	p.waitForEcho("&buftype", "quickfix")
 	p.Type(":QuarryStatus\n")
-	p.WaitForText("granite4:micro")
+	p.WaitForText("granite4.1:3b")
 	p.Type(":only\n:QuarryAsk how is the total of items made?\n") // whose window before is gone
 	p.WaitForText("# how is the total of items made?")
 	p.Type(":wincmd p\n:enew\n:QuarryAsk what now?\n")

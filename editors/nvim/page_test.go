@@ -133,7 +133,7 @@ func TestCommandsInAPage(t *testing.T) {
 	if screen.Contains("Press ENTER") {
 		t.Errorf("the message stops the user:\n%s", screen.Framed())
 	}
-	p.waitForEcho("luaeval(\"require('quarry').status()\")", "quarry: granite4:micro")
+	p.waitForEcho("luaeval(\"require('quarry').status()\")", "quarry: granite4.1:3b")
 	p.Type(":QuarryStatus\n")
 	screen = p.WaitForText("Ghost text is by")
 	if screen.Contains("not running") {

@@ -31,7 +31,7 @@ func TestStatusWithoutAModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.WaitFor("the model's name", func(s editortest.Screen) bool {
-		return s.Contains("quarry: granite4:micro") && !s.Contains("! quarry")
+		return s.Contains("quarry: granite4.1:3b") && !s.Contains("! quarry")
 	})
 }
 

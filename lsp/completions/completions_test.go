@@ -24,7 +24,7 @@ const token = "a long random text"
 
 // echo answers with what it was asked about.
 func echo(_ context.Context, p CursorContext) (Answer, error) {
-	return Answer{Text: fmt.Sprintf("%q %q", p.Prefix, p.Suffix), Engine: "granite4:micro", PromptTokens: 7}, nil
+	return Answer{Text: fmt.Sprintf("%q %q", p.Prefix, p.Suffix), Engine: "granite4.1:3b", PromptTokens: 7}, nil
 }
 
 func ask(h http.Handler, body string, change func(*http.Request)) *httptest.ResponseRecorder {
@@ -56,7 +56,7 @@ func TestZed(t *testing.T) {
 			body := `{"model":"quarry","prompt":"` + strings.ReplaceAll(prompt, `"é"`, `\"é\"`) + `","max_tokens":256,` +
 				`"stop":["<|endoftext|>","<|file_separator|>","<|fim_pad|>","<|fim_prefix|>"]}`
 			w := ask(echoing(), body, nil)
-			want := `{"id":"cmpl-1764000000000000005","object":"text_completion","created":1764000000,"model":"granite4:micro",` +
+			want := `{"id":"cmpl-1764000000000000005","object":"text_completion","created":1764000000,"model":"granite4.1:3b",` +
 				`"choices":[{"text":"\"a := \\\"é\\\"\\n\\tb\" \")\\n}\\n\"","index":0,"logprobs":null,"finish_reason":"stop"}],` +
 				`"usage":{"prompt_tokens":7,"completion_tokens":20,"total_tokens":27}}`
 			if w.Code != http.StatusOK || w.Body.String() != want {

@@ -67,7 +67,7 @@ func TestRealOllama(t *testing.T) {
 				t.Fatalf("%v\n%s", err, stderr)
 			}
 			why := engine()
-			if why.Engine == "granite4:micro" {
+			if why.Engine == "granite4.1:3b" {
 				if !strings.Contains(why.Prompt.Text, "<|fim_middle|>") || why.Prompt.Tokens == 0 {
 					t.Errorf("prompt of %d tokens: %q", why.Prompt.Tokens, why.Prompt.Text)
 				}
@@ -99,7 +99,7 @@ func TestRealOllama(t *testing.T) {
 	if err := e.Complete(ctx, b, true); err != nil {
 		t.Fatal(err)
 	}
-	if why := engine(); why.Engine == "granite4:micro" && why.Note == "" {
+	if why := engine(); why.Engine == "granite4.1:3b" && why.Note == "" {
 		t.Errorf("a killed Ollama answered: %+v", why)
 	}
 	if err := stderr.await(ctx, "phase=unreachable"); err != nil {

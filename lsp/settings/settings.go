@@ -152,7 +152,7 @@ func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d)
 func Default() Settings {
 	return Settings{
 		Profile: "default",
-		Model:   "granite4:micro",
+		Model:   "granite4.1:3b",
 		Ollama: Ollama{
 			Enabled:     true,
 			API:         "ollama",

@@ -56,7 +56,7 @@ func generate(t *testing.T, s *modeltest.Server, body map[string]any) (text stri
 }
 
 func request(prompt string, options map[string]any) map[string]any {
-	return map[string]any{"model": "granite4:micro", "prompt": prompt, "raw": true, "truncate": false, "options": options}
+	return map[string]any{"model": "granite4.1:3b", "prompt": prompt, "raw": true, "truncate": false, "options": options}
 }
 
 func soon(t *testing.T) context.Context {

@@ -30,7 +30,7 @@ import (
 )
 
 // DefaultModel is the model a Server has unless SetModels says otherwise.
-const DefaultModel = "granite4:micro"
+const DefaultModel = "granite4.1:3b"
 
 // Model is one model the Server lists.
 type Model struct {

@@ -31,7 +31,7 @@ import (
 )
 
 // DefaultModel is the name Start gives the Tiny Granite.
-const DefaultModel = "granite4:micro"
+const DefaultModel = "granite4.1:3b"
 
 // Server is one running Ollama.
 type Server struct {

@@ -56,7 +56,7 @@ func TestTheCommandWritesTheSameFile(t *testing.T) {
 func TestGeneratedGraniteAnswersTheSameAfterARestart(t *testing.T) {
 	s := ollamatest.Start(t)
 	ask := func() (text string, promptTokens int) {
-		body := `{"model":"granite4:micro","prompt":"<|fim_prefix|>a<|fim_suffix|>b<|fim_middle|>","raw":true,"stream":false,"options":{"num_predict":12,"seed":1}}`
+		body := `{"model":"granite4.1:3b","prompt":"<|fim_prefix|>a<|fim_suffix|>b<|fim_middle|>","raw":true,"stream":false,"options":{"num_predict":12,"seed":1}}`
 		resp, err := http.Post(s.URL+"/api/generate", "application/json", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)

@@ -135,7 +135,7 @@ func (e *Env) share(root *cobra.Command) {
 	flags.StringVar(&e.Workspace, "workspace", "", "workspace `DIR` (default: the repository around the current folder)")
 	flags.StringVar(&e.StateDir, "state-dir", "", "`DIR` for indexes (default: QUARRY_STATE_DIR, else the platform's folder for state)")
 	flags.StringVar(&e.ollama, "ollama", "", "`URL` of Ollama (default: OLLAMA_HOST, else http://127.0.0.1:11434)")
-	flags.StringVar(&e.model, "model", "", "Ollama `MODEL` that completes code (default: granite4:micro)")
+	flags.StringVar(&e.model, "model", "", "Ollama `MODEL` that completes code (default: granite4.1:3b)")
 	flags.StringVar(&e.embedding, "embedding-model", "", "Ollama `MODEL` that embeds code (default: granite-embedding:30m)")
 	flags.StringVar(&e.LogLevel, "log-level", "", "least severe `LEVEL` logged: debug, info, warn, error (default: info for the server, else warn)")
 	flags.BoolVar(&e.JSON, "json", false, "print one JSON document")

@@ -38,13 +38,13 @@ func TestADownloadThatGoesOnIsAsFarAsBefore(t *testing.T) {
 			t.Errorf("%s is at %d %%, want %d", p.name, p.percent(), percent)
 		}
 	}
-	start("granite4:micro")
+	start("granite4.1:3b")
 	d.progress("fetching it", 800, 800)
 	d.progress("fetching it", 800, 2000)
 	is(40)
 	d.leave(lsp.ErrPaused)
 	d.end(true)
-	start("granite4:micro")
+	start("granite4.1:3b")
 	is(40)
 	d.progress("fetching it", 800, 800)
 	is(40)

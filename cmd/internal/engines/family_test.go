@@ -27,8 +27,8 @@ func TestFamilyByEvidence(t *testing.T) {
 		return nil
 	}
 	for _, tt := range []struct{ model, vocabulary, want string }{
-		{"granite4:micro", "granite", "granite"},
 		{"granite4.1:3b", "granite", "granite"},
+		{"granite4:micro", "granite", "granite"},
 		{"granite3.3:2b", "granite-code", "granite-code"},
 		{"granite-code:3b", "granite-code", "granite-code"},
 		{"my-granite-fine-tune", "starcoder2", "starcoder2"}, // the name lies
@@ -45,7 +45,7 @@ func TestFamilyByEvidence(t *testing.T) {
 		{"codellama:7b-code", "codellama", "codellama"},
 		{"work", "glm", "glm"},
 		{"gemma3:1b", "", ""},
-		{"granite4:micro", "", ""}, // a name is no evidence
+		{"granite4.1:3b", "", ""}, // a name is no evidence
 	} {
 		for _, api := range []string{"ollama", "openai"} {
 			t.Run(tt.model+" with tags of "+tt.vocabulary+" by "+api, func(t *testing.T) {

@@ -22,11 +22,11 @@ func (s saying) End(message string)               { *s.said = append(*s.said, "e
 func TestALongLoadIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said []string
-		j := &loadingJob{model: "granite4:micro", start: func(title string, _ func()) lsp.Job {
+		j := &loadingJob{model: "granite4.1:3b", start: func(title string, _ func()) lsp.Job {
 			said = append(said, title)
 			return saying{&said}
 		}}
-		loading := model.State{Phase: model.Loading, Err: errors.New("Ollama is loading granite4:micro")}
+		loading := model.State{Phase: model.Loading, Err: errors.New("Ollama is loading granite4.1:3b")}
 		j.changed(loading)
 		<-time.After(loadingMoment / 2)
 		j.changed(model.State{Phase: model.Ready})
@@ -39,7 +39,7 @@ func TestALongLoadIsShown(t *testing.T) {
 		<-time.After(time.Minute)
 		j.changed(model.State{Phase: model.Ready})
 		j.end("")
-		want := []string{"Loading granite4:micro", "report Ollama is loading granite4:micro", "end ready"}
+		want := []string{"Loading granite4.1:3b", "report Ollama is loading granite4.1:3b", "end ready"}
 		if !slices.Equal(said, want) {
 			t.Errorf("of a long load: %q, want %q", said, want)
 		}

@@ -182,7 +182,7 @@ func TestWhatGoesOnWithATrial(t *testing.T) {
 	for name, want := range map[string]Leftover{
 		"mine:1b-quarry-trial":        {What: "the trial of mine:1b, of an import that was ended"},
 		"ours:7b-quarry-trial":        {What: "the trial of ours:7b, of a download that was ended", Resume: "quarry model pull ours:7b"},
-		"granite4:micro-quarry-trial": {What: "the trial of granite4:micro, of a download that was ended", Resume: "quarry model pull granite4:micro --direct"},
+		"granite4.1:3b-quarry-trial": {What: "the trial of granite4.1:3b, of a download that was ended", Resume: "quarry model pull granite4.1:3b --direct"},
 	} {
 		list, err := m.Leftovers(t.Context(), []model.Installed{{Name: name, Bytes: 1}})
 		if err != nil || len(list) != 1 || list[0].What != want.What || list[0].Resume != want.Resume || !list[0].Removable {

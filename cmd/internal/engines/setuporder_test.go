@@ -89,7 +89,7 @@ func TestSetupWhileNoModelIsAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	fake := modeltest.NewServer(t)
-	fake.SetModels(modeltest.Model{Name: "granite4:micro"})
+	fake.SetModels(modeltest.Model{Name: "granite4.1:3b"})
 	s := settings.WithProfile("model-free")
 	s.Profile, s.Ollama.URL, s.Memory.BudgetMB, s.Embedding.Enabled = "model-free", fake.URL, 64_000, false
 	messages := &told{}
@@ -98,7 +98,7 @@ func TestSetupWhileNoModelIsAsked(t *testing.T) {
 	}, Options{StateDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
 	defer c.Close()
 	does, err := c.SetupModel(t.Context(), func(string) bool { return true }, func(string, int64, int64) {})
-	const want = "your settings name granite4:micro, but `ollama.enabled` is false (profile model-free), so quarry does not ask yet: set that to true in your settings"
+	const want = "your settings name granite4.1:3b, but `ollama.enabled` is false (profile model-free), so quarry does not ask yet: set that to true in your settings"
 	if err != nil || does != want {
 		t.Errorf("%q, %v, want %q", does, err, want)
 	}
@@ -110,8 +110,8 @@ func TestOneRecommendation(t *testing.T) {
 	emptyConfig(t)
 	for _, test := range []struct{ model, message, reason string }{
 		{
-			"granite4:micro", "Ollama has no model granite4:micro: run `quarry setup model`. qwen2.5-coder:1.5b suits this machine: it takes about 2.0 GB",
-			"Ollama has no model granite4:micro: run `quarry setup model`. qwen2.5-coder:1.5b suits this machine: it takes about 2.0 GB",
+			"granite4.1:3b", "Ollama has no model granite4.1:3b: run `quarry setup model`. qwen2.5-coder:1.5b suits this machine: it takes about 2.0 GB",
+			"Ollama has no model granite4.1:3b: run `quarry setup model`. qwen2.5-coder:1.5b suits this machine: it takes about 2.0 GB",
 		},
 		{
 			"own:1b", "Ollama has no model own:1b: run `quarry model pull own:1b`. Until then, ",

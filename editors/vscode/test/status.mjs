@@ -34,15 +34,15 @@ await session(async (page) => {
 
   await choose(page, 'Start Ollama');
   await step('start'); // with another model
-  await seeStatus(page, ': no model', 'has no model granite4:micro');
-  await choose(page, 'Pull granite4:micro (2.1 GB)');
-  await seeStatus(page, ': granite4:micro 40%', 'Until then ghost text is copied');
-  await choose(page, 'Pause the download of granite4:micro');
+  await seeStatus(page, ': no model', 'has no model granite4.1:3b');
+  await choose(page, 'Pull granite4.1:3b (2.1 GB)');
+  await seeStatus(page, ': granite4.1:3b 40%', 'Until then ghost text is copied');
+  await choose(page, 'Pause the download of granite4.1:3b');
   await seeStatus(page, ': no model', 'is paused at 40 %');
-  await choose(page, 'Resume the download of granite4:micro');
-  await seeStatus(page, ': granite4:micro 40%', 'Until then ghost text is copied');
-  await choose(page, 'Cancel the download of granite4:micro');
-  await seeStatus(page, ': no model', 'has no model granite4:micro');
+  await choose(page, 'Resume the download of granite4.1:3b');
+  await seeStatus(page, ': granite4.1:3b 40%', 'Until then ghost text is copied');
+  await choose(page, 'Cancel the download of granite4.1:3b');
+  await seeStatus(page, ': no model', 'has no model granite4.1:3b');
   await choose(page, 'Use another model');
   await page.locator('.notification-list-item .monaco-button', { hasText: 'granite-code:3b' }).first().click();
   await page.locator('.notification-list-item .monaco-button', { hasText: 'Until quarry ends' }).first().click();

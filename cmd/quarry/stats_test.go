@@ -45,7 +45,7 @@ func TestStats(t *testing.T) {
 	r.Close()
 	code, out := stats()
 	for _, want := range []string{
-		"on this machine alone", "ghost text shown", "█  5\n", "█  1 (20 %)", "LANGUAGE", "go        granite4.1:3b  4      1         25 %", "python    your own code   1      0         0 %",
+		"on this machine alone", "ghost text shown", "█  5\n", "█  1 (20 %)", "LANGUAGE", "go        granite4.1:3b  4      1         25 %", "python    your own code  1      0         0 %",
 		"to the first token", "indexing a folder", "12 s", "tokens a second  20", "prompts reused   80 %", "at most 3.4 GB", "at most 100 MB", "1 events (memory 1), when quarry did less", "memory   step 2 of 4",
 	} {
 		if code != 0 || !strings.Contains(out, want) {

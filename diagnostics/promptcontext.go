@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"quarry/agent"
+	"quarry/agent/markdown"
 	"quarry/agent/prompt"
 	"quarry/index/lang"
 	"quarry/index/syntax"
@@ -149,19 +150,7 @@ func plain(code string) string {
 }
 
 // Fence is a fence that nothing in the context closes.
-func (s promptContext) Fence() string {
-	longest := 2
-	for _, text := range []string{s.Text, s.Head, s.Selected} {
-		run := 0
-		for i := range len(text) {
-			if run++; text[i] != '`' {
-				run = 0
-			}
-			longest = max(longest, run)
-		}
-	}
-	return strings.Repeat("`", longest+1)
-}
+func (s promptContext) Fence() string { return markdown.Fence(s.Text, s.Head, s.Selected) }
 
 // Numbered and NumberedHead are Text and Head with a number before each line, for
 // answers that only name lines: what is to be copied into a diff has none.

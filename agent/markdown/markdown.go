@@ -81,14 +81,27 @@ func Cell(text string) string {
 // code: what calls itself mermaid, math or geojson is drawn by one renderer or another,
 // with the images and links that it names.
 func Code(language, code string) string {
-	fence := "```"
-	for strings.Contains(code, fence) {
-		fence += "`"
-	}
+	fence := Fence(code)
 	if _, known := lang.Find(language); !known && !plain[language] || maps[strings.ToLower(language)] {
 		language = ""
 	}
 	return fence + language + "\n" + seen(code) + "\n" + fence
+}
+
+// Fence is a fence that nothing in the texts closes. They are read once: a file may have a line of
+// a hundred thousand backticks, and so may an answer.
+func Fence(texts ...string) string {
+	longest := 2
+	for _, text := range texts {
+		run := 0
+		for i := range len(text) {
+			if run++; text[i] != '`' {
+				run = 0
+			}
+			longest = max(longest, run)
+		}
+	}
+	return strings.Repeat("`", longest+1)
 }
 
 // writer writes lines outside blocks of code.

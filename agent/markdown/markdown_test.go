@@ -66,6 +66,11 @@ func TestWordsAreReadOnce(t *testing.T) {
 			t.Errorf("%q many times ends with %q", piece, got[max(0, len(got)-40):])
 		}
 	}
+	// A line of backticks in a block of code was looked for with one more and one more: 192 KB took ten seconds.
+	ticks := strings.Repeat("`", 2<<20)
+	if got, fence := Render("~~~\n"+ticks+"\n~~~"), ticks+"`"; got != fence+"\n"+ticks+"\n"+fence {
+		t.Errorf("%d backticks become %d letters", len(ticks), len(got))
+	}
 	// What is found ahead is what would be found from there.
 	for text, want := range map[string]string{
 		"__a__:1file:b":             "`__a__:1` `file:b`",

@@ -41,6 +41,7 @@ type guard struct {
 	hears
 	told    atomic.Pointer[string] // the host that elsewhere had last
 	left    atomic.Bool            // sent was called
+	shown   atomic.Bool            // openAI.lookAtOllama has found nothing
 	refusal atomic.Pointer[problem]
 }
 

@@ -3,6 +3,10 @@ package model_test
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -131,6 +135,93 @@ func TestAnAnswerOfAnotherMachineIsTheLast(t *testing.T) {
 				if strings.Contains(string(r.Body), "canary") || api == model.OllamaAPI && strings.Contains(string(r.Body), "first") {
 					t.Errorf("%s carries %s", r.Path, r.Body)
 				}
+			}
+		})
+	}
+}
+
+// What Ollama answers under /v1 does not say that a local name is a pointer to another machine's
+// model: nothing is sent before its own interface has been asked.
+func TestAPointerIsNotAskedThroughOpenAIsInterface(t *testing.T) {
+	s := modeltest.NewServer(t)
+	s.SetModels(modeltest.Model{Name: "mine", RemoteHost: "https://ollama.com:443"}, modeltest.Model{Name: "embed", RemoteHost: "https://ollama.com:443"})
+	s.Script(func(modeltest.Request) modeltest.Answer { return modeltest.Answer{Pieces: []string{"x"}} })
+	s.ScriptEmbed(func(r modeltest.Request) modeltest.EmbedAnswer {
+		return modeltest.EmbedAnswer{Vectors: make([][]float32, len(r.Texts))}
+	})
+	opt := options(s.URL + "/v1")
+	opt.API, opt.Model = model.OpenAIAPI, "mine"
+	o := start(t, opt)
+	if err := o.WaitReady(soon(t)); !errors.Is(err, model.ErrRefused) || !strings.Contains(err.Error(), "https://ollama.com:443") {
+		t.Errorf("the user reads %v", err)
+	}
+	if _, _, err := collect(soon(t), o, fim("canary", ""), 5); !errors.Is(err, model.ErrRefused) {
+		t.Errorf("Generate says %v", err)
+	}
+	if list := o.Check(soon(t)); list[len(list)-1].OK {
+		t.Errorf("the check-up says %+v", list)
+	}
+	e := o.NewEmbedder("embed")
+	if _, err := e.Embed(soon(t), []string{"canary"}); !errors.Is(err, model.ErrRefused) {
+		t.Errorf("Embed says %v", err)
+	}
+	if _, err := e.EmbedQuery(soon(t), "canary"); !errors.Is(err, model.ErrRefused) {
+		t.Errorf("EmbedQuery says %v", err)
+	}
+	rr, err := model.NewReranker(model.RerankerOptions{URL: s.URL, Model: "mine"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := rr.Judge(soon(t), "canary", []string{"canary"}, nil); !errors.Is(err, model.ErrRefused) {
+		t.Errorf("Judge says %v", err)
+	}
+	for _, r := range s.Requests() {
+		t.Errorf("%s carries %s", r.Path, r.Body)
+	}
+
+	// With permission it is asked, and the user told where it runs.
+	var far []string
+	opt.AllowRemote, opt.OnElsewhere = true, func(name, host string) { far = append(far, name+" at "+host) }
+	o = ready(t, opt)
+	if text, _, err := collect(soon(t), o, fim("a", ""), 5); text != "x" || err != nil || len(far) != 1 || far[0] != "mine at ollama.com:443" {
+		t.Errorf("Generate answers %q, %v, and %q is told", text, err, far)
+	}
+	s.SetModels(modeltest.Model{Name: "mine"})
+	opt.AllowRemote = false
+	if text, _, err := collect(soon(t), ready(t, opt), fim("a", ""), 5); text != "x" || err != nil {
+		t.Errorf("a local model answers %q, %v", text, err)
+	}
+}
+
+// Servers that are no Ollama answer where it would say that in many ways.
+func TestServersWithoutOllamasInterfaceAreAsked(t *testing.T) {
+	s := modeltest.NewServer(t)
+	s.Script(func(modeltest.Request) modeltest.Answer { return modeltest.Answer{Pieces: []string{"x"}} })
+	to, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, answer := range map[string]http.HandlerFunc{
+		"not found": http.NotFound,
+		"LM Studio": func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte(`{"error":"Unexpected endpoint"}`))
+		},
+		"a page":       func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`<!doctype html>`)) },
+		"a login":      func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login", http.StatusFound) },
+		"unauthorized": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) },
+		"busy":         func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) },
+		"a list":       func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`[1]`)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			mux := http.NewServeMux()
+			mux.Handle("/", httputil.NewSingleHostReverseProxy(to))
+			mux.HandleFunc("/api/show", answer)
+			server := httptest.NewServer(mux)
+			defer server.Close()
+			opt := options(server.URL)
+			opt.API = model.OpenAIAPI
+			if text, _, err := collect(soon(t), ready(t, opt), fim("a", ""), 5); text != "x" || err != nil {
+				t.Errorf("Generate answers %q, %v", text, err)
 			}
 		})
 	}

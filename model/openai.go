@@ -86,10 +86,58 @@ func (c *openAI) models(ctx context.Context) ([]openAIModel, error) {
 		Data []openAIModel `json:"data"`
 	}
 	err := c.call(ctx, http.MethodGet, "v1/models", nil, &list)
+	return list.Data, c.silent(ctx, err)
+}
+
+// silent is err, or that the server does not answer if ctx has ended by its own time limit.
+func (c *openAI) silent(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() == context.DeadlineExceeded {
-		err = &problem{kind: ErrUnreachable, what: fmt.Sprintf("%s does not answer requests", c.endpoint.Host), fix: "restart it", cause: err}
+		return &problem{kind: ErrUnreachable, what: fmt.Sprintf("%s does not answer requests", c.endpoint.Host), fix: "restart it", cause: err}
 	}
-	return list.Data, err
+	return err
+}
+
+// lookAtOllama fails with ErrRefused if the server is an Ollama that has the model on another
+// machine without permission. A local name may be a pointer to a model of its cloud, and what
+// Ollama answers under /v1 does not say so: only its own interface does. Other servers do not
+// know that path, and a server that is not on this machine is elsewhere anyway.
+func (c *openAI) lookAtOllama(ctx context.Context) error {
+	if !IsLoopback(c.endpoint) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	body, err := json.Marshal(map[string]string{"model": c.model})
+	if err != nil {
+		return err
+	}
+	req, _, err := c.request(ctx, http.MethodPost, "api/show", body)
+	if err != nil {
+		return err
+	}
+	var about origin
+	switch resp, err := c.http.Do(req); {
+	case errors.Is(err, errRedirect): // to a page for browsers, say
+	case err != nil:
+		return c.silent(ctx, c.unsent(ctx, err))
+	default:
+		defer resp.Body.Close()
+		err := json.NewDecoder(resp.Body).Decode(&about)
+		var endless *problem
+		switch {
+		case ctx.Err() != nil:
+			return c.silent(ctx, ctx.Err())
+		case errors.As(err, &endless):
+			return endless
+		case err != nil || resp.StatusCode != http.StatusOK:
+			about = origin{} // it is no Ollama, or one without the model
+		}
+	}
+	if err := c.guard.look(about); err != nil {
+		return err
+	}
+	c.guard.shown.Store(true)
+	return nil
 }
 
 // Served are the names of the models that the server has.
@@ -121,6 +169,9 @@ func (c *openAI) inspect(ctx context.Context) (facts, error) {
 	}
 	for _, m := range list {
 		if m.called(c.model) {
+			if err := c.lookAtOllama(ctx); err != nil {
+				return facts{}, err
+			}
 			return facts{context: max(m.Context, m.Meta.Context), parameters: cmp.Or(m.Meta.Parameters, parametersOf(m.ID))}, nil
 		}
 	}
@@ -270,6 +321,11 @@ func (c *openAI) send(ctx context.Context, method, path string, body any) (*http
 			return nil, err
 		}
 	}
+	if method == http.MethodPost && !c.guard.shown.Load() {
+		if err := c.lookAtOllama(ctx); err != nil {
+			return nil, err
+		}
+	}
 	for n := 1; ; n++ {
 		resp, after, err := c.sendOnce(ctx, method, path, payload)
 		if n == busyTries || !errors.Is(err, ErrBusy) || after > longestBusy {
@@ -295,26 +351,9 @@ func (c *openAI) send(ctx context.Context, method, path string, body any) (*http
 // sendOnce is send without repeating. after is how long a full server asks clients to wait, 0
 // if it does not say.
 func (c *openAI) sendOnce(ctx context.Context, method, path string, body []byte) (resp *http.Response, after time.Duration, err error) {
-	req, err := http.NewRequestWithContext(ctx, method, c.endpoint.JoinPath(path).String(), bytes.NewReader(body))
+	req, key, err := c.request(ctx, method, path, body)
 	if err != nil {
 		return nil, 0, err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	// No request changes anything on the server. net/http may therefore repeat it on another
-	// connection if the server closes a kept one at that moment. An empty list is not sent.
-	req.Header["Idempotency-Key"] = []string{}
-	key := c.key
-	if key == "" && c.keyFrom != nil {
-		refused := ""
-		if last := c.refused.Load(); last != nil {
-			refused = *last
-		}
-		if key, err = c.keyFrom(ctx, refused); err != nil {
-			return nil, 0, &problem{kind: ErrRefused, what: err.Error(), cause: err}
-		}
-	}
-	if key != "" {
-		req.Header.Set("Authorization", "Bearer "+key)
 	}
 	if resp, err = c.http.Do(req); err != nil {
 		return nil, 0, c.unsent(ctx, err)
@@ -334,6 +373,32 @@ func (c *openAI) sendOnce(ctx context.Context, method, path string, body []byte)
 		data = nil // the status is enough
 	}
 	return nil, retryAfter(resp.Header, c.clock.Now()), c.status(path, resp.StatusCode, data)
+}
+
+// request is a request with the key that it carries, "" for none.
+func (c *openAI) request(ctx context.Context, method, path string, body []byte) (req *http.Request, key string, err error) {
+	req, err = http.NewRequestWithContext(ctx, method, c.endpoint.JoinPath(path).String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, "", err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	// No request changes anything on the server. net/http may therefore repeat it on another
+	// connection if the server closes a kept one at that moment. An empty list is not sent.
+	req.Header["Idempotency-Key"] = []string{}
+	key = c.key
+	if key == "" && c.keyFrom != nil {
+		refused := ""
+		if last := c.refused.Load(); last != nil {
+			refused = *last
+		}
+		if key, err = c.keyFrom(ctx, refused); err != nil {
+			return nil, "", &problem{kind: ErrRefused, what: err.Error(), cause: err}
+		}
+	}
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	return req, key, nil
 }
 
 // retryAfter is how long a server asks clients to wait (RFC 9110, 10.2.3), at most a day; 0 if

@@ -148,7 +148,7 @@ func (s *Server) embeddings(w http.ResponseWriter, r *http.Request) {
 		list = append([]map[string]any{{"index": i, "embedding": v}}, list...)
 	}
 	m, _ := s.findModel(rec.Model) // a name that is not listed is taken, too
-	reply(w, 200, m.origin(map[string]any{"data": list}))
+	reply(w, 200, m.compatible(map[string]any{"data": list}))
 }
 
 // neutral gives a request to /v1 the options that one to /api would have.

@@ -60,7 +60,8 @@ type Model struct {
 	// one takes BytesPerToken; 0 says nothing.
 	Bytes, BytesPerToken int64
 	// RemoteHost is set for a model that Ollama runs on another machine: every answer
-	// says so, but if Secretly only those to a prompt.
+	// of Ollama's own interface says so, and none under /v1. If Secretly, those to a prompt
+	// do, of either interface, and no others.
 	RemoteHost string
 	Secretly   bool
 }
@@ -580,6 +581,14 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request) {
 		m.origin(about)
 	}
 	reply(w, 200, about)
+}
+
+// compatible is origin for an answer under /v1.
+func (m Model) compatible(answer map[string]any) map[string]any {
+	if m.Secretly {
+		m.origin(answer)
+	}
+	return answer
 }
 
 // fimTags are the strings that are one token each in Granite's vocabulary.

@@ -163,7 +163,7 @@ func (f sse) fail(message string) {
 }
 
 func (f sse) event(v map[string]any) {
-	data, err := json.Marshal(f.model.origin(v))
+	data, err := json.Marshal(f.model.compatible(v))
 	if err != nil {
 		panic(err) // maps of strings and numbers
 	}

@@ -66,6 +66,10 @@ func Ignored(problems []Problem) string {
 // each request, many times over, and a repository may have chosen it.
 const mostText = 8 << 10
 
+// mostEntries is how many entries of a list count. Each file is held against each glob: as many as
+// a repository's own rule files may have take half a millisecond.
+const mostEntries = 20_000
+
 var errTooLong = fmt.Errorf("a text of it is too long: %d bytes at most", mostText)
 
 // brief is text without its middle where it is too long for a message.
@@ -431,6 +435,9 @@ func elements(text string, globs bool) (list []string) {
 // setList sets field to the good part of a list: a bad glob does not switch the others off.
 func setList(field reflect.Value, tag reflect.StructTag, list []string) error {
 	var err error
+	if n := len(list); n > mostEntries {
+		list, err = list[:mostEntries], fmt.Errorf("it has %d entries, of which the first %d count", n, mostEntries)
+	}
 	if tag.Get("glob") != "" {
 		list = slices.DeleteFunc(list, func(text string) bool {
 			_, bad := glob.Compile(text)

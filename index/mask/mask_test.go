@@ -94,7 +94,7 @@ func TestTokens(t *testing.T) {
 	}
 	for _, p := range pointed {
 		value := p.draw(r)
-		for _, around := range [][2]string{{`x = "`, `"`}, {"X=", "\n"}, {"", ""}, {"(", ")"}} {
+		for _, around := range [][2]string{{`x = "`, `"`}, {"X=", "\n"}, {"", ""}, {"(", ")"}, {`f("\n`, `")`}, {"?token%3D", "&x"}, {`"\u0022`, `\u0022"`}, {`'\x22`, `\x22'`}} {
 			text := around[0] + p.before + p.prefix + value + around[1]
 			if got, want := Text(text), around[0]+p.before+p.prefix+shown(value)+around[1]; got != want && p.before != ".atlasv1." {
 				t.Errorf("%q is shown as %q", text, got)

@@ -170,6 +170,16 @@ func escape(before string, next byte) int {
 	return 1
 }
 
+// afterEscape answers whether an escape ends at i of a text.
+func afterEscape(text string, i int) bool {
+	for n := 1; n <= min(i, 5); n++ {
+		if escape(text[:i-n], text[i-n]) == n {
+			return true
+		}
+	}
+	return false
+}
+
 // appendTokens finds the tokens in one run: what begins it, and what stands within.
 func appendTokens(list []Span, text string, start, end int) []Span {
 	begin := min(start+escape(text[:start], text[start]), end-1)
@@ -242,10 +252,7 @@ func appendBroken(list []Span, text string) []Span {
 			i += at
 			at = i + len(t.prefix)
 			begins := i == 0 || !alnum[text[i-1]] || len(t.prefix) >= sure && separator[t.prefix[len(t.prefix)-1]]
-			for n := 1; n <= min(i, 5) && !begins; n++ {
-				begins = escape(text[:i-n], text[i-n]) == n
-			}
-			if to, ok := t.ends(text, i); begins && ok {
+			if to, ok := t.ends(text, i); ok && (begins || afterEscape(text, i)) {
 				list, at = append(list, Span{at, to}), to
 			}
 		}
@@ -394,7 +401,7 @@ func about(before string, names ...string) bool {
 
 // continues answers whether what begins at i of before goes on a word.
 func continues(before string, i int) bool {
-	return before[i] != '.' && i > 0 && alnum[before[i-1]]
+	return before[i] != '.' && i > 0 && alnum[before[i-1]] && !afterEscape(before, i)
 }
 
 // hook answers whether before is part of the address of one.

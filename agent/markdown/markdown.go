@@ -113,6 +113,8 @@ type writer struct {
 	doubtful, strict bool
 	// math is set where two dollars could be the ends of a formula, which may hide words.
 	math bool
+	// open is where the first bracket stands that nothing closes, -1 if there is none.
+	open int
 }
 
 // write writes the lines of a paragraph.
@@ -186,8 +188,27 @@ var address = regexp.MustCompile("(?i)[a-z][a-z0-9+.-]*://[^\\s`]*" +
 // scheme begins an address that needs no slashes.
 var scheme = regexp.MustCompile("(?i)^(?:" + schemes + "):[^\\s`]+")
 
-// line writes one line outside blocks of code.
+// marks are what a line may have before its words: those of lists and quotes, and a box to tick.
+var marks = regexp.MustCompile(`^(?:[ \t>*+-]|\d+[.)]|\[[ xX]\])*`)
+
+// line writes one line outside blocks of code. A bracket that it begins with, and that nothing
+// closes in it, could be the first of a link's definition. VS Code's renderer looks for the end of
+// the name there in all that follows, and where a block of code has that, the block's beginning is
+// gone, and its lines are no code.
 func (w *writer) line(line string) {
+	part := writer{strict: w.strict, math: w.math, open: -1}
+	part.spans(line)
+	w.doubtful = w.doubtful || part.doubtful
+	text := part.String()
+	if at := part.open; at >= 0 && at == len(marks.FindString(text)) {
+		w.WriteString(text[:at] + "&#91;")
+		text = text[at+1:]
+	}
+	w.WriteString(text)
+}
+
+// spans writes the words and the code of a line.
+func (w *writer) spans(line string) {
 	for line != "" {
 		at := strings.IndexByte(line, '`')
 		if at < 0 {
@@ -230,8 +251,14 @@ func (w *writer) code(span string) {
 		w.WriteByte(' ')
 	}
 	w.doubtful = w.doubtful || closing.MatchString(span) || tag.MatchString(span) || address.MatchString(span)
+	if bracket.MatchString(span) {
+		w.open = -1
+	}
 	w.WriteString(span)
 }
+
+// bracket is code with one that no backslash stands before.
+var bracket = regexp.MustCompile(`^(?:\\(?s:.)|[^\[\]\\])*[\[\]]`)
 
 // dunder is a name between two underscores on each side, within a path, lines behind it, or a selector: as
 // `pkg/__init__.py` and `self.__init__` are meant, and no emphasis.
@@ -323,9 +350,17 @@ func (w *writer) escaped(text string) {
 		}
 		if special {
 			fmt.Fprintf(w, "&#%d;", text[i])
-		} else {
-			w.WriteByte(text[i])
+			continue
 		}
+		switch text[i] {
+		case '[':
+			if w.open < 0 {
+				w.open = w.Len()
+			}
+		case ']':
+			w.open = -1
+		}
+		w.WriteByte(text[i])
 	}
 }
 

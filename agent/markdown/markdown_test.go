@@ -34,9 +34,13 @@ func TestRender(t *testing.T) {
 		"&#x202e; &lt; AT&T &amp":                         "&#38;#x202e; &#38;lt; AT&T &amp",
 		"\\[x](y) \\`z\\\\":                               "&#92;[x&#93;(y) &#92;&#96;z&#92;&#92;",
 		"Makefile:3-4 and Dockerfile:1, file:/etc/passwd": "Makefile:3-4 and Dockerfile:1, `file:/etc/passwd`",
-		"` ![a](b)":                            "&#96; ![a&#93;(b)",
-		"`code`https://evil.example`code`":     "`code` `https://evil.example` `code`",
-		"|a|b|\n|-|-|\n`x | ![i](http://e) |`": "|a|b|\n|&#45;|-|\n`x | ![i](http://e) |`",
+		// The definition of a link whose name ends in code, as VS Code's renderer reads it.
+		"[x\n```\n]: y\n![i](http://e)\n```":                                   "&#91;x\n```\n]: y\n![i](http://e)\n```",
+		"> - 1. [ ] [a\\b `\\]` [x](y)\n\nz\n~~~\nc\n\n]: y\n~~~":              "> - 1. [ ] &#91;a\\b `\\]` [x&#93;(y)\n\nz\n```\nc\n\n]: y\n```",
+		"[0, 1) and [2, 3)\n[a] [b\n[`]` c":                                    "&#91;0, 1) and [2, 3)\n[a] [b\n[`]` c",
+		"` ![a](b)":                                                            "&#96; ![a&#93;(b)",
+		"`code`https://evil.example`code`":                                     "`code` `https://evil.example` `code`",
+		"|a|b|\n|-|-|\n`x | ![i](http://e) |`":                                 "|a|b|\n|&#45;|-|\n`x | ![i](http://e) |`",
 		"```mermaid\ngraph TD\nA@{ img: \"https://evil.example/x.png\" }\n```": "```\ngraph TD\nA@{ img: \"https://evil.example/x.png\" }\n```",
 		"~~~ MATH\n\\href{https://evil.example}{x}\n~~~ ":                      "```\n\\href{https://evil.example}{x}\n```",
 		"```geojson {cmd=true}\n{}\n```":                                       "```\n{}\n```",
@@ -126,6 +130,7 @@ var pieces = []string{
 	"https://", "//e.example", "www.e.example", "a@e.example", "mailto:", "command:x", "javascript:alert(1)", "file:///x", "data:image/png;base64,x", "xmpp:a@e.example", "`", "``", "```", "````", "~~~", "\n", "\n\n", "\n- ", "\n  ", "\n    ",
 	"\n> ", "\n1. ", "\n# ", "\n---\n", "\n===\n", "|", "|-|-|", "|---|", ":-", "---", "\n|a|b|\n|-|-|\n", "\\", "\\\\", "\\[", "\\`", "&#91;", "&lt;", "&", "*", "**", "_", "~~", "[^1]", "[^1]:", "[x]: http://e.example", "[x]", "\t", " ", "a", "x.go:3-4", "\u202e", "\x1b",
 	"~", " ~", "~a", "^", "==", `\|`, `\~`, "`x~ ![p[q]](http://e.example/x)`", "www.e.example~", "``a`b``",
+	"]: y\n", "\n[x", "\n```\n]: y\n![i](http://e.example)\n```\n", "`\\]`",
 	"\r", "\r\n", "\x00", "\xff", "é", "'", "\"", "!", "$", "$$", ":", "[ ] ", "\n: ", "ftp://e.example", "HTTP://E.example", "_http://e.example", "<http://e.example>", "<script>", "\n<div>\n", "{", "}", "\n```mermaid\n", "\n~~~ math\n", "\n```Dot\n",
 }
 

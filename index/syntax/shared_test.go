@@ -184,6 +184,36 @@ func TestOpenLimit(t *testing.T) {
 	}
 }
 
+// The checker has no tree of its own, and parsed the whole of a text after each edit of it.
+func TestCheckStartsFromTheVersionBefore(t *testing.T) {
+	text := "package edited\n\nfunc f() {\n" + strings.Repeat("\tcall(a, b, c)\n", 500) + "}\n"
+	index := parseNow(t, "go", text)
+	defer index.Close()
+	read := func(language, text string, whole bool) *Tree {
+		tree := newTree(language, []byte(text), false)
+		tree.parse(nil, whole)
+		t.Cleanup(tree.Close)
+		return tree
+	}
+	edited := strings.Replace(text, "call(a", "call(:=", 1)
+	check := read("go", edited, false)
+	if check.version.whole || check.Whole() || check.unparsable {
+		t.Error("parsed as a whole after an edit")
+	}
+	if list, ok := ParseErrors("go", []byte(edited)); !ok || len(list) == 0 {
+		t.Errorf("errors are %v, %t", list, ok)
+	}
+	if again := read("go", edited, true); again.version == check.version || !again.Whole() {
+		t.Error("an index depends on the edits that led to a text")
+	}
+	if other := read("go", strings.Replace(text, "call(a, b, c)\n", "another(a, b, c, d, e)\n", 300), false); !other.version.whole {
+		t.Error("another text begins with the tree of this one")
+	}
+	if other := read("rust", edited, false); !other.version.whole {
+		t.Error("another language begins with the tree of this one")
+	}
+}
+
 // A parse looks at its time every few steps, and here a step takes as long as the text:
 // Lua's scanner looks for the end of a string from each place where one might go on, so
 // that 40 KB took 38 times the limit.

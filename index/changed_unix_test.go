@@ -5,6 +5,7 @@ package index
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -173,6 +174,31 @@ func TestCopiesKeepTheirRecords(t *testing.T) {
 		if _, read := counted(t, cfg); read != 0 {
 			t.Errorf("%s: %d files were read once more", again, read)
 		}
+	}
+}
+
+// Neither is one of so many copies that the database is not asked for each.
+func TestManyCopiesKeepTheirRecords(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	cfg := Config{Dir: dir, StateDir: state}
+	for i := range manyChanged + 20 {
+		write(t, dir, map[string]string{fmt.Sprintf("f%d.go", i): fmt.Sprintf("package d\n\nfunc One%d() {}\n", i)})
+	}
+	aged()
+	x, _ := counted(t, cfg)
+	want := recordsIn(t, x)
+	for name, info := range infos(t, dir) {
+		if err := os.Chmod(name, info.Mode()); err != nil { // which changes when it was changed
+			t.Fatal(err)
+		}
+	}
+	aged()
+	if d := stale(t, cfg); d != (Difference{}) {
+		t.Errorf("the status says %+v", d)
+	}
+	counted(t, cfg)
+	if got := recordsIn(t, x); !slices.Equal(got, want) {
+		t.Errorf("of %d records these are others: %q", len(want), slices.DeleteFunc(got, func(r string) bool { return slices.Contains(want, r) }))
 	}
 }
 

@@ -181,15 +181,7 @@ func (r *records) meet(ctx context.Context, e walk.Entry) (known *store.Stat, as
 // ask asks the database for one file.
 func (r *records) ask(ctx context.Context, path string) (*store.Stat, error) {
 	if r.asked++; r.asked > manyChanged {
-		if err := r.readAll(ctx); err != nil {
-			return nil, err
-		}
-		st, ok := r.rows[path]
-		delete(r.rows, path)
-		if !ok {
-			return nil, nil
-		}
-		return &st, nil
+		return r.readAll(ctx, path)
 	}
 	st, ok, err := r.store.Stat(ctx, path)
 	if err != nil || !ok {
@@ -198,11 +190,15 @@ func (r *records) ask(ctx context.Context, path string) (*store.Stat, error) {
 	return &st, nil
 }
 
-// readAll goes on without the list.
-func (r *records) readAll(ctx context.Context) error {
+// readAll goes on without the list. It takes one file out of the records, met or not.
+func (r *records) readAll(ctx context.Context, path string) (known *store.Stat, err error) {
 	rows, err := r.store.Stats(ctx, "")
 	if err != nil {
-		return err
+		return nil, err
+	}
+	if st, ok := rows[path]; ok {
+		known = &st
+		delete(rows, path)
 	}
 	for i, met := range r.met {
 		if met {
@@ -213,7 +209,7 @@ func (r *records) readAll(ctx context.Context) error {
 		delete(rows, path)
 	}
 	r.rows, r.whole = rows, true
-	return nil
+	return known, nil
 }
 
 // left answers the records of files that no walk met.

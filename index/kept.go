@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"syscall"
 	"time"
 
 	"quarry/index/snapshot"
@@ -108,10 +110,14 @@ func (k Kept) forget() {
 // file, which takes a moment.
 func remove(path string) (err error) {
 	for wait := time.Millisecond; ; wait *= 2 {
-		if err = os.Remove(path); err == nil || errors.Is(err, fs.ErrNotExist) {
+		if err = os.Remove(path); err == nil {
 			return nil
 		}
-		if wait > time.Second/2 {
+		// Where there is no such folder, or nobody may write to the disk, the reason is another one.
+		if _, gone := os.Lstat(path); errors.Is(gone, fs.ErrNotExist) || errors.Is(gone, syscall.ENOTDIR) {
+			return nil
+		}
+		if runtime.GOOS != "windows" || wait > time.Second/2 {
 			return err
 		}
 		time.Sleep(wait)

@@ -4,8 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gofrs/flock"
@@ -121,6 +124,29 @@ func TestPutKept(t *testing.T) {
 	shut(t, x)
 	if err := x.Kept().Put(context.Background(), cursorOf(x), func() error { t.Error("closed: put"); return nil }); err == nil {
 		t.Error("closed: no error")
+	}
+}
+
+// An index in memory has nothing beside it: when a rule leaves a file out, there is nothing to remove
+// and nothing to say.
+func TestNothingIsKeptOfAnIndexInMemory(t *testing.T) {
+	dir, state := t.TempDir(), filepath.Join(t.TempDir(), "file")
+	write(t, dir, map[string]string{"a.go": "package a\n", "b.go": "package b\n"})
+	if err := os.WriteFile(state, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	x := open(t, Config{Dir: dir, StateDir: state, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))})
+	settle(t, x)
+	write(t, dir, map[string]string{".quarryignore": "b.go\n"})
+	x.FilesChanged([]string{filepath.Join(dir, ".quarryignore")})
+	settle(t, x)
+	if got := paths(t, x); !x.Store().InMemory() || slices.Contains(got, "b.go") {
+		t.Errorf("in memory %v, indexed %q", x.Store().InMemory(), got)
+	}
+	shut(t, x)
+	if log.Len() > 0 {
+		t.Errorf("it warns: %s", &log)
 	}
 }
 

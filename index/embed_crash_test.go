@@ -397,10 +397,10 @@ func TestVectorsOfAnotherProcess(t *testing.T) {
 	second.embedding.SetEmbedders(others.use("m"))
 	complete := func(x *Index, model string) func() bool {
 		return func() bool {
-			if second.embedding.Vectors() == nil {
+			set := x.embedding.Vectors()
+			if set == nil {
 				return false
 			}
-			set := x.embedding.Vectors()
 			defer set.Release()
 			return set.Model == model && set.Vectors() == len(chunkTexts(t, first))
 		}

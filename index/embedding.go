@@ -82,7 +82,7 @@ func (e *Embedding) letGo() {
 	e.look()
 }
 
-// turn breaks the round off. mu is held.
+// interrupt breaks the round off. mu is held.
 func (e *Embedding) interrupt() {
 	close(e.changed)
 	e.changed = make(chan struct{})

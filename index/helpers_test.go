@@ -62,11 +62,11 @@ func (m *manual) At(t time.Time) <-chan time.Time {
 	return w.c
 }
 
-// waiting is how many wait for a time that has not come.
-func (m *manual) waiting() int {
+// isAwaited answers whether somebody waits for just this time.
+func (m *manual) isAwaited(at time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return len(m.waiters)
+	return slices.ContainsFunc(m.waiters, func(w waiter) bool { return w.at.Equal(at) })
 }
 
 func (m *manual) move(d time.Duration) {

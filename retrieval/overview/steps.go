@@ -13,8 +13,15 @@ import (
 // in its files does something else: it prints, installs, checks the layout of code. So a command
 // counts by the program that it runs and not by the words that stand in it.
 
-// maxSteps is how many lines of a file of continuous integration are read.
-const maxSteps = 4000
+const (
+	// maxSteps is how many lines of a file of continuous integration are read.
+	maxSteps = 4000
+	// maxCommand is how many bytes of a command that goes on over lines are joined, and maxWords
+	// how many of its words are read: what it does stands at its beginning. A repository may
+	// have commands without end, and programs that run programs a million times over.
+	maxCommand = 8 << 10
+	maxWords   = 64
+)
 
 // testers run tests whatever they are given.
 var testers = set("pytest", "py.test", "tox", "nox", "rspec", "jest", "vitest", "mocha", "ava", "ctest", "phpunit", "simple-phpunit", "pest", "bats", "prove", "busted",
@@ -63,7 +70,8 @@ func set(words ...string) map[string]bool {
 func serves(t retrieval.Topic, line string) bool {
 	line = expansion.ReplaceAllString(line, "value")
 	for _, simple := range strings.FieldsFunc(strings.NewReplacer("&&", ";", "||", ";").Replace(line), func(r rune) bool { return r == ';' || r == '|' }) {
-		if servesSimple(t, strings.Fields(simple)) {
+		words := strings.Fields(simple)
+		if servesSimple(t, words[:min(len(words), maxWords)]) {
 			return true
 		}
 	}
@@ -240,7 +248,9 @@ func eachStep(lines []string, each func(line int, command string) bool) {
 			from = i
 		}
 		more := strings.HasSuffix(trimmed, `\`)
-		joined = strings.TrimSpace(joined + " " + strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(trimmed, "- "), `\`)))
+		if len(joined) < maxCommand {
+			joined = strings.TrimSpace(joined + " " + strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(trimmed, "- "), `\`)))
+		}
 		if match := heredoc.FindStringSubmatch(trimmed); match != nil {
 			until = match[1]
 		}

@@ -99,3 +99,21 @@ func TestStepOf(t *testing.T) {
 		t.Errorf("built by line %d: %q", at, command)
 	}
 }
+
+// A repository's commands may have no end: a program that runs a program that runs a program, on one
+// line or over many, is read once. With each of them read anew this takes minutes.
+func TestStepsWithoutEnd(t *testing.T) {
+	for name, line := range map[string]string{
+		"runners":      "      - run: " + strings.Repeat("uvx ", 1<<18) + "pytest",
+		"tools":        "      - run: " + strings.Repeat("yarn exec ", 1<<17) + "jest",
+		"interpreters": "      - run: " + strings.Repeat("python -m ", 1<<17) + "pytest",
+		"many lines":   "      - run: >\n" + strings.Repeat("          "+strings.Repeat("x", 1<<10)+"\n", 1<<12) + "          && pytest",
+	} {
+		lines := strings.Split(line, "\n")
+		for _, topic := range []retrieval.Topic{retrieval.TopicTests, retrieval.TopicBuild} {
+			if at, command := stepOf(topic, lines); at != 0 {
+				t.Errorf("%s: %v by line %d: %.60q", name, topic, at, command)
+			}
+		}
+	}
+}

@@ -134,7 +134,7 @@ func (a *app) explain(ctx context.Context, arg, message, source string) (err err
 		})
 	}
 	if strings.TrimSpace(shown.String()) != x.Text {
-		if live {
+		if shown.Len() > 0 {
 			fmt.Fprintln(a.Stdout, "\nAfter checking its citations:")
 		}
 		fmt.Fprintln(a.Stdout, x.Text)

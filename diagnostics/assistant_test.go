@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -564,6 +565,22 @@ func TestExplain(t *testing.T) {
 	}
 	if x.Confidence != agent.High || len(x.Citations) != 1 || x.Removed != 0 {
 		t.Errorf("got %+v", x)
+	}
+}
+
+// The names of a problem are those on its line and what looks like one in its message, in any language.
+func TestNamesOfAProblem(t *testing.T) {
+	w := newWorld()
+	for message, want := range map[string][]string{
+		w.problem().Message: {"it", "Counts", "n", "Item", "Count"},
+		"élément Counts: поле не найдено в Überladung, ни read_all": {"Counts", "read_all", "n", "it", "Überladung"},
+	} {
+		p := w.problem()
+		p.Message = message
+		words, names := w.Query(p)
+		if !slices.Equal(names, want) || !strings.HasPrefix(words, message) {
+			t.Errorf("%s: %q, looked up by %q", message, names, words)
+		}
 	}
 }
 

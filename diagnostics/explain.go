@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"quarry/agent"
 )
@@ -62,14 +63,18 @@ func (a *Assistant) problemContext(p agent.Problem) promptContext {
 // first those that its message has, and what no word of prose in it looks like.
 func (a *Assistant) Query(p agent.Problem) (words string, names []string) {
 	about := a.problemContext(p)
+	first := func(name string) (r rune, rest string) {
+		r, n := utf8.DecodeRuneInString(name)
+		return r, name[n:]
+	}
 	said, line := namesIn(clipped(p.Message, 1000)), namesIn(clipped(about.LineText, 1000))
 	for _, name := range said {
-		if slices.Contains(line, name) || strings.ContainsFunc(name[1:], func(r rune) bool { return r == '_' || unicode.IsUpper(r) }) {
+		if _, rest := first(name); slices.Contains(line, name) || strings.ContainsFunc(rest, func(r rune) bool { return r == '_' || unicode.IsUpper(r) }) {
 			names = append(names, name)
 		}
 	}
 	for _, name := range slices.Concat(line, said) {
-		if !slices.Contains(names, name) && (slices.Contains(line, name) || unicode.IsUpper(rune(name[0]))) {
+		if r, _ := first(name); !slices.Contains(names, name) && (slices.Contains(line, name) || unicode.IsUpper(r)) {
 			names = append(names, name)
 		}
 	}

@@ -19,7 +19,7 @@ func TestAnswers(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	gate := make(chan struct{})
-	model := shopModel(t, gate)
+	model := shopModel(t, "Count", always(gate))
 	workspace := filepath.Join(t.TempDir(), "shop")
 	editortest.WriteFile(t, filepath.Join(workspace, "shop.ts"), shop)
 	codeServer := made(t)

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"quarry/editors/editortest"
-	"quarry/model/modeltest"
 )
 
 // TestServersEnd has servers end, by a restart and by a kill, while changes and answers are there or under way, as test/ends.mjs says.
@@ -31,24 +30,7 @@ func TestServersEnd(t *testing.T) {
 		defer mu.Unlock()
 		return gate
 	}
-	model := modeltest.NewServer(t)
-	model.Script(func(r modeltest.Request) modeltest.Answer {
-		if !strings.Contains(r.Prompt, "<|start_of_role|>") || r.NumPredict() == 1 {
-			return modeltest.Answer{} // no ghost text
-		}
-		text := "Totals are added up item by item.\n\n- `total` adds every Count (shop.ts:6-12)\n- an Item has one (shop.ts:1-4)\n"
-		switch {
-		case strings.Contains(r.Prompt, "\nExplain it."):
-			text = "There is no Counts: the interface Item has Name and Count (shop.ts:1-4).\n\nFix: write item.Count.\n"
-		case strings.Contains(r.Prompt, "\nFix it."):
-			text = "The property is named `Count` (shop.ts:1-4).\n```diff\n--- a/shop.ts\n+++ b/shop.ts\n@@\n   for (const item of items) {\n" +
-				"-    n += item.Counts;\n+    n += item.Count;\n   }\n```\n"
-		case strings.Contains(r.Prompt, "\nSimplify lines"):
-			text = "A plainer name for `n` (shop.ts:6-12).\n```diff\n--- a/shop.ts\n+++ b/shop.ts\n@@\n" +
-				"-  let n = 0;\n+  let sum = 0;\n   for (const item of items) {\n-    n += item.Counts;\n+    sum += item.Counts;\n   }\n-  return n;\n+  return sum;\n```\n"
-		}
-		return modeltest.Answer{Pieces: strings.SplitAfter(text, " "), Gate: current()}
-	})
+	model := shopModel(t, "Counts", func() <-chan struct{} { return current() })
 	workspace := filepath.Join(t.TempDir(), "shop")
 	file := filepath.Join(workspace, "shop.ts")
 	editortest.WriteFile(t, file, shop)

@@ -125,8 +125,9 @@ export function total(items: Item[]): number {
 }
 `
 
-// shopModel explains, fixes and simplifies shop.ts, beginning when gate is closed.
-func shopModel(t *testing.T, gate <-chan struct{}) *modeltest.Server {
+// shopModel explains and fixes shop.ts, and simplifies it where counts are called field. An answer
+// begins when what gate answers is closed, or goes on for each value that comes from it.
+func shopModel(t *testing.T, field string, gate func() <-chan struct{}) *modeltest.Server {
 	t.Helper()
 	model := modeltest.NewServer(t)
 	model.Script(func(r modeltest.Request) modeltest.Answer {
@@ -143,11 +144,16 @@ func shopModel(t *testing.T, gate <-chan struct{}) *modeltest.Server {
 				"-    n += item.Counts;\n+    n += item.Count;\n   }\n```\n"
 		case strings.Contains(r.Prompt, "\nSimplify lines"):
 			text = "A plainer name for `n` (shop.ts:6-12).\n```diff\n--- a/shop.ts\n+++ b/shop.ts\n@@\n" +
-				"-  let n = 0;\n+  let sum = 0;\n   for (const item of items) {\n-    n += item.Count;\n+    sum += item.Count;\n   }\n-  return n;\n+  return sum;\n```\n"
+				"-  let n = 0;\n+  let sum = 0;\n   for (const item of items) {\n-    n += item." + field + ";\n+    sum += item." + field + ";\n   }\n-  return n;\n+  return sum;\n```\n"
 		}
-		return modeltest.Answer{Pieces: strings.SplitAfter(text, " "), Gate: gate}
+		return modeltest.Answer{Pieces: strings.SplitAfter(text, " "), Gate: gate()}
 	})
 	return model
+}
+
+// always is a gate that stays the same.
+func always(gate chan struct{}) func() <-chan struct{} {
+	return func() <-chan struct{} { return gate }
 }
 
 // TestAssistance has a problem that TypeScript reports explained and fixed, has code simplified, and asks a
@@ -155,7 +161,7 @@ func shopModel(t *testing.T, gate <-chan struct{}) *modeltest.Server {
 func TestAssistance(t *testing.T) {
 	now := make(chan struct{})
 	close(now)
-	model := shopModel(t, now)
+	model := shopModel(t, "Count", always(now))
 	workspace := filepath.Join(t.TempDir(), "shop")
 	file := filepath.Join(workspace, "shop.ts")
 	editortest.WriteFile(t, file, shop)
@@ -194,7 +200,7 @@ func TestTypingThroughAProposal(t *testing.T) {
 	}()
 	codeServer := made(t)
 	const written = "Dear reader,\n" + "1 yes\n2 apply\n\n3 ok\n4 me\n"
-	live(t, "letter.mjs", codeServer, start(t, codeServer, workspace, shopModel(t, gate).URL), steps(t, map[string]func() (string, error){
+	live(t, "letter.mjs", codeServer, start(t, codeServer, workspace, shopModel(t, "Count", always(gate)).URL), steps(t, map[string]func() (string, error){
 		"unchanged": func() (string, error) { return "", errors.Join(has(file, shop), has(letter, written)) },
 	}))
 	close(ended)

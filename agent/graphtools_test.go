@@ -161,7 +161,6 @@ func TestGraphTools(t *testing.T) {
 	}
 }
 
-// A question alone is enough, and so is the name of a file.
 // Nobody calls a type: an agent that asks for its callers is told so, rather than that it has none.
 func TestCallersOfWhatIsNoFunction(t *testing.T) {
 	box, _ := agentOn(t, folderWith(t, map[string]string{"a/a.go": "package a\n\ntype Door struct{}\n\nfunc Shut(d Door) {}\n"}))
@@ -180,6 +179,7 @@ func TestCallersOfWhatIsNoFunction(t *testing.T) {
 	}
 }
 
+// A question alone is enough, and so is the name of a file.
 func TestArgumentsThatModelsLeaveOut(t *testing.T) {
 	box := graphed(t, map[string]string{"a.go": "package a\n\n// Harvest reaps.\nfunc Harvest() {}\n" + strings.Repeat("// line\n", 300)})
 	for tool, c := range map[string]struct {

@@ -103,8 +103,11 @@ func (a *app) goldenKept(ctx context.Context, suites []golden.Suite, f goldenFla
 	defer os.RemoveAll(scratch)
 	a.StateDir = scratch
 	outcomes, err = a.goldenSuites(ctx, suites, slow, func(c *engines.Core) (golden.Engines, error) {
-		if missing, err := c.Learned(ctx); err != nil || missing != nil {
-			return nil, errors.Join(err, fmt.Errorf("the index is not whole: %v", missing))
+		switch missing, err := c.Learned(ctx); {
+		case err != nil:
+			return nil, err
+		case missing != nil:
+			return nil, fmt.Errorf("the index is not whole: %v", missing)
 		}
 		var upstream agent.Chat
 		if f.missing == "" {

@@ -129,6 +129,6 @@ func (r *refusals) add(from string, err error) {
 	}
 	r.log.Log(context.Background(), level, "refused a device", "from", from, "error", err)
 	if n == mostRefusals {
-		r.log.Warn("many devices are refused: those of the next minute are logged with --log-level debug alone")
+		r.log.Warn("many devices are refused: more of this minute are logged with --log-level debug alone")
 	}
 }

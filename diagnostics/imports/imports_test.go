@@ -140,7 +140,7 @@ func readCase(t *testing.T, archive *txtar.Archive) *importCase {
 			t.Fatal(err)
 		}
 	}
-	c.space = workspace.New(workspace.Options{StateDir: t.TempDir(), WaitLimit: time.Minute})
+	c.space = workspace.New(workspace.Options{StateDir: t.TempDir(), WaitLimit: 5 * time.Minute}) // 40,000 includes take long where the machine is busy
 	t.Cleanup(c.space.Close)
 	c.space.SetRoots([]string{root})
 	if missing, err := c.space.Learned(t.Context()); err != nil || missing != nil {

@@ -173,7 +173,7 @@ func (rt *Runtime) unansweredIn(waited time.Duration, behind bool) error {
 	if _, ok := rt.backend.(unloader); ok || waited < unheard || behind || rt.converses() {
 		return nil
 	}
-	return &problem{kind: ErrServer, what: rt.endpoint.Host + " gives no answer in time", fix: "wait, or restart it if this goes on"}
+	return &problem{kind: ErrServer, what: rt.endpoint.Host + " gives no answer in time", fix: "wait, choose a smaller model, or restart it if this goes on"}
 }
 
 // converses is whether a conversation is being answered.

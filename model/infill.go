@@ -18,6 +18,7 @@ import (
 const infillPath = "infill"
 
 type infillRequest struct {
+	Model       string   `json:"model"` // a server of several models chooses by it
 	Prefix      string   `json:"input_prefix"`
 	Suffix      string   `json:"input_suffix"`
 	Prompt      string   `json:"prompt"` // what the answer is to begin with
@@ -55,7 +56,7 @@ type infillEvent struct {
 // infill completes r, whose prompt is prefix and suffix.
 func (c *openAI) infill(ctx context.Context, prefix, suffix string, r request, each func(chunk)) error {
 	body := infillRequest{
-		Prefix: prefix, Suffix: suffix, MaxTokens: r.maxTokens, Temperature: r.Temperature, TopP: r.TopP,
+		Model: c.model, Prefix: prefix, Suffix: suffix, MaxTokens: r.maxTokens, Temperature: r.Temperature, TopP: r.TopP,
 		Stop: r.stop, Seed: r.seed, Logprobs: 1, CachePrompt: true, Stream: true,
 	}
 	return c.events(ctx, infillPath, body, func() bool { return false }, func(data string) (over bool, err error) {

@@ -46,7 +46,7 @@ func TestInfill(t *testing.T) {
 		t.Fatal(err)
 	}
 	if last.Path != "/infill" || body["input_prefix"] != `be"fore` || body["input_suffix"] != "after" || body["n_predict"] != 2.0 ||
-		body["temperature"] != 0.2 || body["cache_prompt"] != true || body["prompt"] != "" {
+		body["model"] != "granite4.1:3b" || body["temperature"] != 0.2 || body["cache_prompt"] != true || body["prompt"] != "" {
 		t.Errorf("request %s %s", last.Path, last.Body)
 	}
 	// The beginning of a prompt, which is sent so that the server reads it in steps.

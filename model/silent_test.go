@@ -295,7 +295,7 @@ func TestAServerThatGivesNoAnswerInTimeIsAWarning(t *testing.T) {
 		want := n == 2
 		eventually(t, "the user is told", func() bool {
 			st := o.State()
-			return st.Phase == model.Ready && st.Full == want && strings.Contains(st.Warning, " gives no answer in time: wait, or restart it") == want
+			return st.Phase == model.Ready && st.Full == want && strings.Contains(st.Warning, " gives no answer in time: wait, choose a smaller model, or restart it") == want
 		})
 	}
 	s.Script(func(modeltest.Request) modeltest.Answer { return modeltest.Answer{Pieces: []string{"b"}} })

@@ -127,6 +127,20 @@ func TestToolsOverMCP(t *testing.T) {
 			t.Errorf("a change of %s: %s", name, text)
 		}
 	}
+	const hunk = "@@ -3 +3 @@\n-func Harvest() {}\n+func Harvest() { reap() }\n"
+	absolute := filepath.ToSlash(filepath.Join(dir, "a.go"))
+	for _, name := range []string{"a.go", "./a.go", "x/../a.go", absolute, "a/" + absolute, filepath.ToSlash(filepath.Join(filepath.Base(dir), "a.go"))} {
+		diff := map[string]any{"diff": "--- " + name + "\n+++ " + strings.Replace(name, "a//", "b//", 1) + "\n" + hunk}
+		if text, _ := call(t, c, "apply_unified_diff", diff); !strings.Contains(text, `"diff":"--- a/a.go\n+++ b/a.go\n@@`) {
+			t.Errorf("a diff of %s: %s", name, text)
+		}
+	}
+	for _, name := range []string{"b.go", "./b.go", filepath.ToSlash(filepath.Join(dir, "b.go"))} {
+		diff := map[string]any{"diff": "--- /dev/null\n+++ " + name + "\n@@ -0,0 +1 @@\n+package a\n"}
+		if text, _ := call(t, c, "apply_unified_diff", diff); !strings.Contains(text, `"diff":"--- /dev/null\n+++ b/b.go\n@@`) {
+			t.Errorf("a new file %s: %s", name, text)
+		}
+	}
 	edits["confirmation_token"] = "TOKEN"
 	if text, failed := call(t, c, "apply_text_edits", edits); !failed || !strings.Contains(text, "permission_denied") {
 		t.Errorf("with a token: %t %s", failed, text)

@@ -19,7 +19,7 @@ import (
 
 // target is a file that a change is about.
 type target struct {
-	name   string // as people and models call it
+	name   string // as people and models call it; once it is found, as Files does
 	doc    agent.Document
 	create bool
 	edits  []agent.TextEdit
@@ -83,6 +83,8 @@ func (p *Patcher) target(ctx context.Context, f *fileDiff) (*target, error) {
 	switch {
 	case len(found) > 0:
 		t := found[0] // the name without git's prefix, if there is such a file
+		// A diff with the model's own name of it, such as an absolute path, would not apply.
+		t.name = p.files.Name(t.doc.Path)
 		if f.create && t.doc.Text != "" {
 			return nil, t.refuse(refuse(Conflict, "it says that the file is new, but it exists; write the change against what is there"))
 		}
@@ -175,7 +177,7 @@ func (p *Patcher) vacant(ctx context.Context, name string) (*target, error) {
 	if err := p.allowed(path, name); err != nil {
 		return nil, err
 	}
-	return &target{name: name, create: true, doc: agent.Document{Path: path, Language: lang.Detect(filepath.Base(path), nil)}}, nil
+	return &target{name: p.files.Name(path), create: true, doc: agent.Document{Path: path, Language: lang.Detect(filepath.Base(path), nil)}}, nil
 }
 
 // allowed is the last look at where a change goes. Files confines names to what

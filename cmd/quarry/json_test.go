@@ -141,7 +141,8 @@ func TestFailuresAreDocuments(t *testing.T) {
 	none := " --ollama " + noOllama
 	calls := []call{
 		{args: "version"}, {args: "index"}, {args: "status"}, {args: "search adds"}, {args: "stats"}, {args: "stats --export trace.jsonl"}, {args: "stats --forget --yes"}, {"stats --forget", 2, "--yes", ""}, {"stats --export nowhere/trace.jsonl", 1, "--export: ", ""}, {"stats --export -", 2, "leave --json out", ""}, {args: "model"}, {args: "model list"}, {args: "model catalogue"}, {args: "setup"}, {args: "setup codex"},
-		{args: "report --outline"}, {args: "report --prompt ask.md"}, {args: "model clean"}, {args: "complete a.go:4:1" + none}, {args: "setup codex --yes"}, {args: "setup model"},
+		{args: "report --outline"}, {args: "report --prompt ask.md"}, {args: "model clean"}, {args: "complete a.go:4:1" + none}, {args: "setup codex --yes"}, {args: "setup codex"}, {args: "setup codex --print"}, {args: "setup model"},
+		{"setup nvim --yes --notes", 2, "--notes", ""},
 		{"complete nowhere.go:1:1", 1, "nowhere.go", ""},
 		{"complete a.go:99:1", 1, "there is no line 99", ""},
 		{"explain nowhere.go:1", 1, "nowhere.go", ""},

@@ -105,8 +105,13 @@ func (a *app) setup(args []string, opt setupOptions) error {
 		}
 		return fmt.Errorf("%w: setup knows no %q; it knows %s", cli.ErrUsage, args[0], strings.Join(names, ", "))
 	}
-	if opt.undo {
+	switch {
+	case opt.undo:
 		return r.takeBack()
+	case opt.notes && r.target.Notes == "":
+		return fmt.Errorf("%w: --notes: %s has no agent to tell", cli.ErrUsage, r.target.Title)
+	case opt.notes && r.Repository == "":
+		return fmt.Errorf("%w: --notes: there is no repository here; run this in one", cli.ErrUsage)
 	}
 	return r.setUp()
 }
@@ -228,7 +233,7 @@ func (r *setupRun) setUp() error {
 	}
 	if len(changes)+len(commands) > 0 {
 		if ok, err := r.propose(&answer, changes, commands, "Write this?"); err != nil || !ok {
-			return err
+			return r.proposed(answer, err)
 		}
 		answer.Backups, err = r.Do(r.target.Name, changes)
 		if err == nil {
@@ -286,7 +291,7 @@ func (r *setupRun) takeBack() error {
 		return r.PrintJSON(answer)
 	}
 	if ok, err := r.propose(&answer, changes, commands, "Take this back?"); err != nil || !ok {
-		return err
+		return r.proposed(answer, err)
 	}
 	if answer.Backups, err = r.Undo(r.target.Name, changes); err != nil {
 		return err
@@ -317,9 +322,7 @@ func (r *setupRun) propose(answer *setupAnswer, changes []setup.Change, commands
 	switch {
 	case r.yes:
 		return true, nil
-	case r.JSON:
-		return false, r.PrintJSON(answer)
-	case r.print:
+	case r.JSON || r.print: // whoever asks prints the document, of which there is one
 		return false, nil
 	}
 	if !isTerminal(r.Stdin) {
@@ -330,6 +333,14 @@ func (r *setupRun) propose(answer *setupAnswer, changes []setup.Change, commands
 		err = cli.ErrSilent
 	}
 	return ok, err
+}
+
+// proposed ends a run whose changes were shown and not made.
+func (r *setupRun) proposed(answer setupAnswer, err error) error {
+	if err != nil || !r.JSON {
+		return err
+	}
+	return r.finish(answer)
 }
 
 // show prints changes: those of the user's files as diffs, and of quarry's own, unless all

@@ -505,6 +505,22 @@ func TestCommandOffThePath(t *testing.T) {
 	}
 }
 
+// Whoever gets the tools of quarry mcp can be told about them in a repository.
+func TestAgentsHaveNotes(t *testing.T) {
+	for _, target := range Targets {
+		want := ""
+		switch target.Name {
+		case "claude":
+			want = "CLAUDE.md"
+		case "codex", "opencode", "crush", "zed", "vscode":
+			want = "AGENTS.md"
+		}
+		if target.Notes != want {
+			t.Errorf("%s reads %q, want %q", target.Name, target.Notes, want)
+		}
+	}
+}
+
 func TestNotes(t *testing.T) {
 	s := machine(t, nil)
 	path := filepath.Join(s.Repository, "AGENTS.md")

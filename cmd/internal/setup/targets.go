@@ -21,7 +21,7 @@ type Target struct {
 	Title    string
 	Gets     string   // what the user gets there
 	Programs []string // by which it is found on the PATH
-	// Notes is the file of a repository that the agent reads, "" if Target is no agent.
+	// Notes is the file of a repository that the agent reads, "" if Target has none.
 	Notes string
 
 	folder func(Machine) string // of its configuration, by which it is found too
@@ -31,10 +31,10 @@ type Target struct {
 // Targets are all there are, in the order in which they are listed.
 var Targets = []Target{
 	{Name: "nvim", Title: "Neovim", Gets: "ghost text, explanations, fixes, questions", Programs: []string{"nvim"}, folder: nvimConfig, plan: nvim},
-	{Name: "vscode", Title: "VS Code", Gets: "the extension, and the tools for its agent", Programs: []string{"code", "code-insiders", "codium"}, folder: vscodeUser, plan: vscode},
+	{Name: "vscode", Title: "VS Code", Gets: "the extension, and the tools for its agent", Programs: []string{"code", "code-insiders", "codium"}, Notes: "AGENTS.md", folder: vscodeUser, plan: vscode},
 	{Name: "emacs", Title: "Emacs", Gets: "ghost text with lsp-mode, completions with eglot", Programs: []string{"emacs"}, folder: emacsFolder, plan: emacs},
 	{Name: "helix", Title: "Helix", Gets: "completions in the menu, explanations, fixes", Programs: []string{"hx", "helix"}, folder: helixConfig, plan: helix},
-	{Name: "zed", Title: "Zed", Gets: "ghost text, and the tools for its agent", Programs: []string{"zed", "zeditor"}, folder: zedConfig, plan: zed},
+	{Name: "zed", Title: "Zed", Gets: "ghost text, and the tools for its agent", Programs: []string{"zed", "zeditor"}, Notes: "AGENTS.md", folder: zedConfig, plan: zed},
 	{Name: "claude", Title: "Claude Code", Gets: "the tools of `quarry mcp`", Programs: []string{"claude"}, Notes: "CLAUDE.md", folder: claudeFolder, plan: claude},
 	{Name: "codex", Title: "Codex", Gets: "the tools of `quarry mcp`", Programs: []string{"codex"}, Notes: "AGENTS.md", folder: codexFolder, plan: codex},
 	{Name: "opencode", Title: "opencode", Gets: "the tools of `quarry mcp`", Programs: []string{"opencode"}, Notes: "AGENTS.md", folder: opencodeConfig, plan: opencode},

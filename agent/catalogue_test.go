@@ -176,8 +176,13 @@ func TestStatesOfTools(t *testing.T) {
 		if name == "look" {
 			args = json.RawMessage(`{"path":"x"}`)
 		}
-		if got := b.Call(t.Context(), name, args).String(); got != want {
+		e := b.Call(t.Context(), name, args)
+		if got := e.String(); got != want {
 			t.Errorf("%s: %s", name, got)
+		}
+		// quarry/tools.call sends the envelope itself.
+		if raw, err := json.Marshal(e); err != nil || string(raw) != want {
+			t.Errorf("%s, encoded by others: %s, %v", name, raw, err)
 		}
 	}
 }

@@ -40,14 +40,20 @@ type Meta struct {
 	Incomplete *workspace.Missing `json:"incomplete,omitempty"`
 }
 
+// MarshalJSON writes no warnings as [], by whichever way an answer leaves: a client counts them.
+func (m Meta) MarshalJSON() ([]byte, error) {
+	type plain Meta
+	if m.Warnings == nil {
+		m.Warnings = []string{}
+	}
+	return encode(plain(m))
+}
+
 // String is the envelope as a model reads it: one line of JSON in which <, > and &
 // stand for themselves, since models pay for each token of \u003c, and what nobody
 // sees is escaped: whoever reads the line sees \u202e, and who decodes it has the
 // character, with which a change fits its file.
 func (e Envelope) String() string {
-	if e.Meta.Warnings == nil {
-		e.Meta.Warnings = []string{}
-	}
 	raw, err := encode(e)
 	if err != nil {
 		panic(fmt.Sprintf("encode an envelope: %v", err)) // Data is valid JSON by construction

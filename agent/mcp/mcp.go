@@ -99,7 +99,11 @@ func Serve(ctx context.Context, opts Options, in io.Reader, out io.Writer) (err 
 		// this has returned.
 		InitializedHandler: func(_ context.Context, req *sdk.InitializedRequest) {
 			s.background.Go(func() {
-				if _, done, err := s.projects.Use(s.folders(ctx, req.Session)); err == nil {
+				folders, err := s.folders(ctx, req.Session)
+				if err != nil {
+					return // each call says so
+				}
+				if _, done, err := s.projects.Use(folders); err == nil {
 					done()
 				}
 			})
@@ -133,6 +137,7 @@ type server struct {
 
 	mu    sync.Mutex
 	roots []string // what the client says, nil while nobody has asked; guarded by mu
+	gone  []string // what it says too, and is no folder here; guarded by mu
 }
 
 // call runs one tool in the repository that it is meant for. A panic is an internal error of
@@ -145,9 +150,11 @@ func (s *server) call(ctx context.Context, req *sdk.CallToolRequest) (e agent.En
 		}
 	}()
 	repository, arguments := takeRepository(req.Params.Arguments)
-	folders := s.folders(ctx, req.Session)
+	folders, err := s.folders(ctx, req.Session)
+	if repository == "" && err != nil {
+		return agent.Refused(agent.NotFound, err)
+	}
 	if repository != "" {
-		var err error
 		if folders, err = s.named(repository, folders); err != nil {
 			return agent.Refused(agent.InvalidArguments, err)
 		}
@@ -224,49 +231,56 @@ func (s *server) wantsRoots(req *sdk.CallToolRequest) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if said, ok := req.Params.InputResponses[rootsRequest].(*sdk.ListRootsResult); ok {
-		s.roots = foldersOf(said.Roots)
+		s.roots, s.gone = foldersAmong(pathsOf(said.Roots))
 	} else if len(req.Params.InputResponses) > 0 {
 		s.roots = []string{} // it was asked
 	}
 	return s.roots == nil
 }
 
-// folders are what is served if a call does not say: the client's roots, if it has some.
-func (s *server) folders(ctx context.Context, session *sdk.ServerSession) []string {
+// folders are what is served if a call does not say: the client's roots, if it has some. Where
+// none of them is there it fails: an answer about another folder would be taken for one about
+// them.
+func (s *server) folders(ctx context.Context, session *sdk.ServerSession) ([]string, error) {
 	params := session.InitializeParams()
 	if s.opts.Pinned || params == nil || params.Capabilities == nil || params.Capabilities.RootsV2 == nil {
-		return s.opts.Folders
+		return s.opts.Folders, nil
 	}
 	s.mu.Lock()
-	roots := s.roots
+	roots, gone := s.roots, s.gone
 	s.mu.Unlock()
 	if roots == nil {
 		ctx, cancel := context.WithTimeout(ctx, rootsWithin)
 		defer cancel()
 		said, err := session.ListRoots(ctx, nil)
 		if err != nil { // it does not answer, or speaks a version in which nobody may ask
-			return s.opts.Folders
+			return s.opts.Folders, nil
 		}
-		roots = foldersOf(said.Roots)
+		roots, gone = foldersAmong(pathsOf(said.Roots))
 		s.mu.Lock()
-		s.roots = roots
+		s.roots, s.gone = roots, gone
 		s.mu.Unlock()
 	}
 	if len(roots) == 0 {
-		return s.opts.Folders
+		roots, gone = foldersAmong(gone) // one may have been made since
 	}
-	return roots
+	switch {
+	case len(roots) > 0:
+		return roots, nil
+	case len(gone) > 0:
+		return nil, fmt.Errorf("the folder that you work in cannot be read: %s; name a repository by the argument repository", strings.Join(gone[:min(3, len(gone))], ", "))
+	}
+	return s.opts.Folders, nil
 }
 
 func (s *server) forgetRoots() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.roots = nil
+	s.roots, s.gone = nil, nil
 }
 
-// foldersOf are the roots that are folders of this machine, never nil.
-func foldersOf(roots []*sdk.Root) []string {
-	list := []string{}
+// pathsOf are the paths of the roots that are files of this machine.
+func pathsOf(roots []*sdk.Root) (list []string) {
 	for _, r := range roots {
 		u, err := url.Parse(r.URI)
 		if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" {
@@ -279,12 +293,24 @@ func foldersOf(roots []*sdk.Root) []string {
 		if strings.HasPrefix(path, `\\`) {
 			continue // on another machine, as Windows reads it
 		}
-		info, err := os.Stat(path)
-		if path = filepath.Clean(path); err == nil && info.IsDir() && filepath.IsAbs(path) && !slices.Contains(list, path) {
+		if path = filepath.Clean(path); filepath.IsAbs(path) && !slices.Contains(list, path) {
 			list = append(list, path)
 		}
 	}
 	return list
+}
+
+// foldersAmong are the paths that are folders, never nil, and those that are none.
+func foldersAmong(paths []string) (folders, gone []string) {
+	folders = []string{}
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			folders = append(folders, path)
+		} else {
+			gone = append(gone, path)
+		}
+	}
+	return folders, gone
 }
 
 // windowsPath is the path of a file's URI as Windows and the index write it: /c:/src is

@@ -74,6 +74,25 @@ func TestManyProjects(t *testing.T) {
 		}
 	}
 
+	// A client that works in a folder that is not there is not answered about another one, until
+	// it is made.
+	for i, version := range []string{"2025-06-18", ""} {
+		late := "late" + version
+		with := newest()
+		with.AddRoots(root(late))
+		_, call := connectMCP(t, with, version)
+		if got := functions(call, ""); !strings.Contains(got, late+"; name a repository") || !strings.Contains(got, "not_found") || strings.Contains(got, "HereIAm") {
+			t.Errorf("%d: a root that is not there answers %s", i, got)
+		}
+		if got := functions(call, at("api")); !strings.Contains(got, "ServeApples") {
+			t.Errorf("%d: another repository answers %s", i, got)
+		}
+		writeText(t, filepath.Join(at(late), "late.go"), "package late\n\nfunc BetterLate() {}\n")
+		if got := functions(call, ""); !strings.Contains(got, "BetterLate") {
+			t.Errorf("%d: once it is there it answers %s", i, got)
+		}
+	}
+
 	// --workspace is a pin.
 	_, call := connectMCP(t, newest(), "2025-06-18", "--workspace", at("api"))
 	for _, c := range []struct{ repository, want, not string }{

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -264,7 +265,7 @@ func (a userService) join(ctx context.Context, address, code, name string) error
 		return fmt.Errorf("%w: %q is no address: host:port, as `quarry serve pair` shows it", cli.ErrUsage, address)
 	}
 	if name == "" {
-		name = strings.NewReplacer(":", "-", "[", "", "]", "").Replace(address)
+		name = strings.TrimLeft(strings.NewReplacer(":", "-", "[", "", "]", "").Replace(address), "-") // of [::1]:7417, too
 	}
 	path, err := a.joined(name)
 	if err != nil {
@@ -326,8 +327,11 @@ func (a userService) searchAt(ctx context.Context, service, query, mode string, 
 		return err
 	}
 	who, err := credentials(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("no service is called %q here: `quarry serve join ADDRESS CODE --as %[1]s` pairs this machine with it", service)
+	}
 	if err != nil {
-		return fmt.Errorf("no service %q: `quarry serve join ADDRESS CODE --as %[1]s` pairs this machine with it (%w)", service, err)
+		return fmt.Errorf("%s cannot be read (%w): `quarry serve join ADDRESS CODE --as %s` pairs this machine anew", path, err, service)
 	}
 	method := map[string]string{
 		string(retrieval.SignalsAll): "quarry/search.hybrid", searchSymbols: "quarry/search.hybrid",

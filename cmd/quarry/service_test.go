@@ -684,7 +684,13 @@ func TestDevicesOfTheCommandLine(t *testing.T) {
 	if exit := stop(); exit != 0 {
 		t.Error(exit)
 	}
-	if _, errs, exit := command(t, "search", "--at", "desk", "ripe apples"); exit == 0 || !strings.Contains(errs, "no quarry serve runs") {
+	if _, errs, exit := command(t, "search", "--at", "desk", "ripe apples"); exit == 0 || !strings.Contains(errs, "no quarry serve runs: start one there by `quarry serve --websocket "+address+"`\n") {
 		t.Error(errs, exit)
+	}
+	if _, errs, exit := command(t, "search", "--at", "nobody", "ripe apples"); exit == 0 || !strings.HasSuffix(errs, "no service is called \"nobody\" here: `quarry serve join ADDRESS CODE --as nobody` pairs this machine with it\n") {
+		t.Error(errs, exit)
+	}
+	if _, errs, exit := command(t, "serve", "join", "[::1]:1", wrong); exit != cli.ExitFailed || strings.Contains(errs, "is no name") {
+		t.Error("an address of which no name can be made: ", errs, exit)
 	}
 }

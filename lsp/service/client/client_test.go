@@ -3,9 +3,12 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -49,5 +52,30 @@ func TestAWriteEnds(t *testing.T) {
 	defer c.Close()
 	if err := c.Call(t.Context(), MethodService, strings.Repeat("x", 1<<20), nil); err == nil || errors.Is(err, context.Canceled) {
 		t.Errorf("taken: %v", err)
+	}
+}
+
+// Who has a wrong address is told what is wrong with it, not by which step of a library it failed.
+func TestWhatIsNotReachedIsSaid(t *testing.T) {
+	over, end := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer end()
+	dial := func(err error) error {
+		return fmt.Errorf("failed to WebSocket dial: %w", &url.Error{Op: "Get", URL: "https://desk:7417/connect", Err: &net.OpError{Op: "dial", Net: "tcp", Err: err}})
+	}
+	for _, c := range []struct {
+		ctx  context.Context
+		err  error
+		want string
+	}{
+		{t.Context(), dial(syscall.ECONNREFUSED), "no quarry serve runs: start one there by `quarry serve --websocket desk:7417`"},
+		{t.Context(), dial(&net.DNSError{Err: "no such host", Name: "desk", IsNotFound: true}), "no machine is called desk: look at the address, host:port as `quarry serve pair` shows it"},
+		{t.Context(), dial(&net.DNSError{Err: "server misbehaving", Name: "desk", IsTemporary: true}), "the name desk cannot be looked up (server misbehaving): try again, or give the machine's IP address"},
+		{t.Context(), dial(errors.New("no route to host")), "desk:7417 cannot be reached (no route to host): look at the address, and at the network"},
+		{over, dial(context.DeadlineExceeded), "nothing answers at desk:7417: look at the address, and at the firewall there"},
+		{t.Context(), fmt.Errorf("failed to WebSocket dial: %w", errors.New("not TLS")), "what answers at desk:7417 is no quarry serve --websocket (not TLS)"},
+	} {
+		if err := unreached(c.ctx, "desk:7417", c.err); err.Error() != c.want || errors.Is(err, ErrNotRunning) != errors.Is(c.err, syscall.ECONNREFUSED) {
+			t.Errorf("%v is said as: %v", c.err, err)
+		}
 	}
 }

@@ -137,7 +137,6 @@ func open(ctx context.Context, address, path string, pinned []byte) (*websocket.
 		HTTPClient:   &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 		Subprotocols: []string{device.Subprotocol}, CompressionMode: websocket.CompressionDisabled,
 	})
-	var refused *net.OpError
 	switch {
 	case errors.Is(err, ErrOtherCertificate):
 		return nil, nil, ErrOtherCertificate
@@ -147,14 +146,38 @@ func open(ctx context.Context, address, path string, pinned []byte) (*websocket.
 			err = errors.New(text)
 		}
 		return nil, nil, fmt.Errorf("connect to quarry serve at %s: %w", address, err)
-	case errors.As(err, &refused) && errors.Is(refused, syscall.ECONNREFUSED):
-		return nil, nil, fmt.Errorf("%w at %s, with --websocket (%w)", ErrNotRunning, address, err)
 	case err != nil:
-		return nil, nil, fmt.Errorf("connect to quarry serve at %s: %w", address, err)
+		return nil, nil, unreached(ctx, address, err)
 	case answer.TLS == nil || ws.Subprotocol() != device.Subprotocol:
 		_ = ws.CloseNow()
 		return nil, nil, fmt.Errorf("what answers at %s is no quarry serve of this version", address)
 	}
 	ws.SetReadLimit(device.MaxMessage)
 	return ws, answer.TLS, nil
+}
+
+// unreached says why there is no connection to an address, and what to do about it. What the
+// libraries say of their steps helps nobody who has a wrong address or a closed port.
+func unreached(ctx context.Context, address string, err error) error {
+	var name *net.DNSError
+	var failed *net.OpError
+	var slow net.Error
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return fmt.Errorf("connect to quarry serve at %s: %w", address, ctx.Err())
+	case errors.As(err, &name) && name.IsNotFound:
+		return fmt.Errorf("no machine is called %s: look at the address, host:port as `quarry serve pair` shows it", name.Name)
+	case errors.As(err, &name):
+		return fmt.Errorf("the name %s cannot be looked up (%s): try again, or give the machine's IP address", name.Name, name.Err)
+	case errors.As(err, &failed) && errors.Is(failed, syscall.ECONNREFUSED):
+		return fmt.Errorf("%w there by `quarry serve --websocket %s`", ErrNotRunning, address)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.As(err, &slow) && slow.Timeout():
+		return fmt.Errorf("nothing answers at %s: look at the address, and at the firewall there", address)
+	case failed != nil && failed.Op == "dial":
+		return fmt.Errorf("%s cannot be reached (%w): look at the address, and at the network", address, failed.Err)
+	}
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
+	}
+	return fmt.Errorf("what answers at %s is no quarry serve --websocket (%w)", address, err)
 }

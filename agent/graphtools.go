@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,7 +43,7 @@ func (b *Toolbox) outline(ctx context.Context, raw json.RawMessage) (reply, erro
 	if err != nil {
 		return reply{}, err
 	}
-	dir, err := folderOf(args.Path)
+	dir, err := b.folderOf(args.Path)
 	if err != nil {
 		return reply{}, err
 	}
@@ -53,6 +55,10 @@ func (b *Toolbox) outline(ctx context.Context, raw json.RawMessage) (reply, erro
 	within := window{args.Offset, args.Limit}
 	most := within.end() + 1
 	backend := []string{"symbols"}
+	if len(inside) > maxOutlined {
+		inside, list = folded(inside, dir)
+	}
+	below := len(list)
 	for _, f := range inside {
 		if len(list) >= most {
 			break
@@ -85,8 +91,49 @@ func (b *Toolbox) outline(ctx context.Context, raw json.RawMessage) (reply, erro
 	}
 	r := listed(list, within, len(list) < most)
 	r.from(backend, missing)
+	if below > 0 {
+		r.warn("too many files to open: folders are counted; ask for one, or repo_overview what they are for")
+	}
 	err = b.outlineGaps(ctx, &r, inside, one, len(list) > 0)
 	return r, err
+}
+
+// maxOutlined is how many files of a folder, and of those below, are opened for its outline. What
+// a hundred declare fills some twenty answers, which nobody reads; the two thousand of quarry's
+// own repository filled 231.
+const maxOutlined = 100
+
+// folded are the files that stand in the folder dir itself, and a line for each folder in it. Of
+// folders that hold nothing but one other, the innermost counts as dir.
+func folded(files []workspace.File, dir string) (direct []workspace.File, lines []string) {
+	for {
+		prefix := dir
+		if dir != "" {
+			prefix += "/"
+		}
+		direct = nil
+		counts := map[string]int{}
+		for _, f := range files {
+			if name, _, below := strings.Cut(f.Name[len(prefix):], "/"); below {
+				counts[name]++
+			} else {
+				direct = append(direct, f)
+			}
+		}
+		folders := slices.Sorted(maps.Keys(counts))
+		if len(direct) == 0 && len(folders) == 1 {
+			dir = prefix + folders[0]
+			continue
+		}
+		for _, name := range folders {
+			line := fmt.Sprintf("%s%s/: %d files", prefix, name, counts[name])
+			if counts[name] == 1 {
+				line = strings.TrimSuffix(line, "s")
+			}
+			lines = append(lines, line)
+		}
+		return direct, lines
+	}
 }
 
 // outlineGaps says what the outline of files, or of one file, may lack.

@@ -113,6 +113,41 @@ func lines(t *testing.T, box *agent.Toolbox, tool string, args map[string]any) s
 	return strings.Join(out, "\n")
 }
 
+// The outline of many files names the folders, and opens what stands beside them: all declarations
+// of a repository are a list that nobody reads. A folder's absolute path means it, too.
+func TestOutlineOfManyFiles(t *testing.T) {
+	files := map[string]string{"src/go.mod": "module example.com/m\n", "src/one/one.go": "package one\n"}
+	for i := range 100 {
+		files[fmt.Sprintf("src/many/deep/f%03d.go", i)] = fmt.Sprintf("package deep\n\nfunc F%03d() {}\n", i)
+	}
+	dir := folderWith(t, files)
+	box, _ := agentOn(t, dir)
+	const folders = "src/many/: 100 files\nsrc/one/: 1 file\nsrc/go.mod:1-1 module module example.com/m"
+	for _, name := range []string{"", ".", "src", dir, filepath.Join(dir, "src"), filepath.Join(dir, "src") + string(filepath.Separator)} {
+		got := lines(t, box, "get_outline", map[string]any{"path": name})
+		if got != folders {
+			t.Errorf("%q is outlined as %s", name, got)
+		}
+	}
+	if e := box.Call(t.Context(), "get_outline", nil); !strings.Contains(strings.Join(e.Meta.Warnings, ""), "folders are counted; ask for one") {
+		t.Errorf("it warns %q", e.Meta.Warnings)
+	}
+	for _, name := range []string{"src/many", filepath.Join(dir, "src", "many", "deep")} {
+		if got := lines(t, box, "get_outline", map[string]any{"path": name, "limit": 2}); got != "src/many/deep/f000.go:1-1 module package deep\nsrc/many/deep/f000.go:3-3 function func F000()\nmore" {
+			t.Errorf("%q is outlined as %s", name, got)
+		}
+	}
+	if got := lines(t, box, "get_outline", map[string]any{"path": filepath.Join(dir, "src", "one", "one.go")}); got != "src/one/one.go:1-1 module package one" {
+		t.Errorf("a file is outlined as %s", got)
+	}
+	if got := lines(t, box, "get_outline", map[string]any{"path": filepath.Dir(dir)}); got != "permission_denied" {
+		t.Errorf("the folder above is outlined as %s", got)
+	}
+	if e := box.Call(t.Context(), "repo_overview", arguments(t, map[string]any{"path": filepath.Join(dir, "src", "one")})); !e.OK || !strings.Contains(string(e.Data), `"files":1`) {
+		t.Errorf("the overview of a folder by its absolute path: %s", e)
+	}
+}
+
 func TestGraphTools(t *testing.T) {
 	box := graphed(t, map[string]string{
 		"go.mod":       "module example.com/m\n",

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"quarry/index/walk"
@@ -27,8 +28,15 @@ type overviewAnswer struct {
 	NotIndexed   map[string]int `json:"not_indexed,omitempty"`
 }
 
-// folderOf is a folder as files are named, "" for all.
-func folderOf(name string) (string, error) {
+// folderOf is a folder as files are named, "" for all. An absolute path is one of a folder, or of
+// a file, as other tools take it.
+func (b *Toolbox) folderOf(name string) (string, error) {
+	if filepath.IsAbs(name) {
+		// What lies in it has a name, and it has not where it is all there is.
+		if inside := b.parts.Workspace.Name(filepath.Join(name, "x")); !filepath.IsAbs(filepath.FromSlash(inside)) {
+			name = path.Dir(inside)
+		}
+	}
 	dir := path.Clean(strings.ReplaceAll(name, `\`, "/"))
 	switch {
 	case dir == ".":
@@ -46,7 +54,7 @@ func (b *Toolbox) overview(ctx context.Context, raw json.RawMessage) (reply, err
 	if err != nil {
 		return reply{}, err
 	}
-	dir, err := folderOf(args.Path)
+	dir, err := b.folderOf(args.Path)
 	if err != nil {
 		return reply{}, err
 	}

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"quarry/agent/markdown"
 	"quarry/index/visible"
@@ -57,7 +58,7 @@ const (
 )
 
 var (
-	mark    = regexp.MustCompile(`^\s*(?:#{1,6}\s+|[-*+]\s+|\d+[.)]\s+|>\s*)`)
+	mark    = regexp.MustCompile(`^\s*(?:#{1,6}\s+|(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?|>\s*)`)
 	heading = regexp.MustCompile(`^\s*#\s`)
 )
 
@@ -66,7 +67,7 @@ var (
 func Questions(prompt string) (list []string) {
 	var items, headings, paragraphs []string
 	inFence, open := false, false
-	for line := range strings.SplitSeq(strings.ReplaceAll(prompt, "\r\n", "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.ReplaceAll(strings.TrimPrefix(prompt, "\ufeff"), "\r\n", "\n"), "\n") {
 		if strings.HasPrefix(strings.TrimSpace(line), "```") {
 			inFence = !inFence
 			continue
@@ -74,8 +75,8 @@ func Questions(prompt string) (list []string) {
 		text := strings.TrimSpace(mark.ReplaceAllString(line, ""))
 		switch {
 		case inFence:
-		case text == "":
-			open = false
+		case !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }):
+			open = false // a blank line, or a rule
 		case heading.MatchString(line):
 			open = false
 		case strings.HasPrefix(strings.TrimSpace(line), "#"):

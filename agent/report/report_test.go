@@ -374,6 +374,7 @@ func TestQuestions(t *testing.T) {
 		{"# Title\n\n## One\n\nwords\n\n### Two\n", "One|Two"},
 		{"What is it?\nAnd why?\n\nHow?\n", "What is it? And why?|How?"},
 		{"```\n- code\n```\n- one\n", "one"},
+		{"---\n\nWhat is it?\n\n***\n", "What is it?"}, {" \n---\n", ""}, {"- ?\n- one\n", "one"}, {"\ufeff- one\n- two\n", "one|two"}, {"- [ ] one\n1. [x] two\n- [a] three\n", "one|two|[a] three"},
 		{"", ""}, {"# Title alone\n", ""}, {"- a\u202eb\n", `a\u202eb`},
 		{strings.Repeat("- x\n", 30), strings.TrimSuffix(strings.Repeat("x|", 10), "|")},
 		{"- " + strings.Repeat("y", 1000), strings.Repeat("y", 297) + "…"},

@@ -118,7 +118,7 @@ func TestCommandDocumentsAreCurrent(t *testing.T) {
 func TestFailuresAreDocuments(t *testing.T) {
 	root := t.TempDir()
 	for file, text := range map[string]string{
-		".git/HEAD": "ref: refs/heads/main\n", "a.go": "package a\n\n// A adds.\nfunc A() {}\n", "empty.md": "# Title\n", "ask.md": "- What does A do?\n", "m.gguf": "none",
+		".git/HEAD": "ref: refs/heads/main\n", "a.go": "package a\n\n// A adds.\nfunc A() {}\n", "empty.md": "# Title\n", "rule.md": "\n---\n", "noise.md": "- a\xff\n", "ask.md": "- What does A do?\n", "m.gguf": "none",
 	} {
 		writeText(t, filepath.Join(root, filepath.FromSlash(file)), text)
 	}
@@ -157,6 +157,7 @@ func TestFailuresAreDocuments(t *testing.T) {
 		{"report --repo nowhere", 1, "--repo nowhere cannot be opened", ""},
 		{"report --prompt none.md", 1, "--prompt: ", ""},
 		{"report --prompt empty.md", 2, "asks for nothing", ""},
+		{"report --prompt rule.md", 2, "asks for nothing", ""}, {"report --prompt noise.md", 1, "noise.md is no UTF-8 text", ""}, {"report --output .", 1, "is a folder", ""},
 		{"report --output nowhere/x.md", 1, "--output: ", ""},
 		{"doctor" + none, 1, "the rest of this document says what", "findings"},
 		{"model verify granite4.1:3b", 1, "the rest of this document says what", "findings"},

@@ -1,14 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +19,6 @@ import (
 	"quarry/cmd/internal/cli"
 	"quarry/index"
 	"quarry/index/git"
-	"quarry/lsp/settings"
 )
 
 // reportOptions are the flags of `quarry report`.
@@ -49,7 +51,7 @@ to --output; it is also kept and compared with the one before.`,
 	}
 	cmd.Flags().StringVar(&o.prompt, "prompt", "", "Markdown `FILE` with what to report about (default: the outline alone)")
 	cmd.Flags().StringVar(&o.repository, "repo", "", "`DIR` or address of the repository (default: the workspace)")
-	cmd.Flags().StringVar(&o.output, "output", "", "`FILE` to write (default: standard output)")
+	cmd.Flags().StringVar(&o.output, "output", "", "`FILE` to write, - for standard output (the default)")
 	cmd.Flags().BoolVar(&o.keepStore, "persist-store", false, "keep what was fetched of an address, and its index, for the next report")
 	cmd.Flags().BoolVar(&o.outline, "outline", false, "do not ask a model")
 	a.WaitFlag(cmd)
@@ -63,13 +65,15 @@ type reportOutput struct {
 }
 
 func (a *app) report(ctx context.Context, o reportOptions) (err error) {
+	if o.output == "-" { // as stats --export has it
+		o.output = ""
+	}
 	prompt := ""
 	if o.prompt != "" {
-		raw, err := os.ReadFile(o.prompt)
-		if err != nil {
+		if prompt, err = readPrompt(o.prompt); err != nil {
 			return fmt.Errorf("--prompt: %w", err)
 		}
-		if prompt = string(raw); len(report.Questions(prompt)) == 0 {
+		if len(report.Questions(prompt)) == 0 {
 			return fmt.Errorf("%w: --prompt %s asks for nothing; write a list item for each question", cli.ErrUsage, o.prompt)
 		}
 	}
@@ -98,7 +102,7 @@ func (a *app) report(ctx context.Context, o reportOptions) (err error) {
 		fmt.Fprintf(a.Stderr, "quarry: the report is not kept: %v\n", err)
 	}
 	if o.output != "" {
-		if err := settings.ReplaceFile(o.output, []byte(text.Text), 0o644); err != nil {
+		if err := cli.WriteOutput(o.output, []byte(text.Text), 0o644); err != nil {
 			return fmt.Errorf("--output: %w", err)
 		}
 	}
@@ -112,6 +116,28 @@ func (a *app) report(ctx context.Context, o reportOptions) (err error) {
 	}
 	a.summarize(text, version, o.output)
 	return nil
+}
+
+// maxPrompt is the longest prompt that is read, far above ten questions.
+const maxPrompt = 1 << 20
+
+// readPrompt is the text of a file with questions.
+func readPrompt(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, maxPrompt+1))
+	switch {
+	case err != nil:
+		return "", err
+	case len(raw) > maxPrompt:
+		return "", fmt.Errorf("%s has more than %d KB; write at most ten questions", path, maxPrompt>>10)
+	case !utf8.Valid(raw) || bytes.IndexByte(raw, 0) >= 0:
+		return "", fmt.Errorf("%s is no UTF-8 text; write the questions in Markdown", path)
+	}
+	return string(raw), nil
 }
 
 // summarize says on standard error how the report came about.
@@ -130,7 +156,7 @@ func (a *app) summarize(r report.Report, v report.Version, output string) {
 		said += fmt.Sprintf("; version %d", v.Number)
 	}
 	if v.Before != "" {
-		said += fmt.Sprintf(", %d lines new and %d gone since %s", v.New, v.Gone, v.Before)
+		said += fmt.Sprintf(", %s new and %d gone since %s", counted(v.New, "line"), v.Gone, v.Before)
 	}
 	if output != "" {
 		said = output + ": " + said
@@ -189,11 +215,20 @@ func (a *app) repositoryOf(ctx context.Context, o reportOptions, state string) (
 		if err := os.MkdirAll(parent, 0o700); err != nil {
 			return "", "", nil, err
 		}
+		// It stays where nothing can be fetched.
 		root = filepath.Join(parent, name)
-		if err := os.RemoveAll(root); err != nil {
-			return "", "", nil, err
+		fetched := filepath.Join(parent, ".new") // as no repository is called
+		err := os.RemoveAll(fetched)
+		if err == nil {
+			err = git.Clone(ctx, o.repository, fetched)
 		}
-		return root, name, func() error { return nil }, git.Clone(ctx, o.repository, root)
+		if err != nil {
+			return "", "", nil, errors.Join(err, os.RemoveAll(fetched))
+		}
+		if err = os.RemoveAll(root); err == nil {
+			err = os.Rename(fetched, root)
+		}
+		return root, name, func() error { return nil }, err
 	}
 	if parent, err = os.MkdirTemp("", "quarry-report-"); err != nil {
 		return "", "", nil, err

@@ -15,7 +15,6 @@ import (
 	"quarry/cmd/internal/cli"
 	"quarry/cmd/internal/engines"
 	"quarry/cmd/internal/usage"
-	"quarry/lsp/settings"
 	"quarry/model/catalogue"
 )
 
@@ -101,7 +100,7 @@ func (a *app) exportTrace(dir, file string, today time.Time) error {
 		_, err := a.Stdout.Write(text.Bytes())
 		return err
 	}
-	if err := settings.ReplaceFile(file, text.Bytes(), 0o600); err != nil {
+	if err := cli.WriteOutput(file, text.Bytes(), 0o600); err != nil {
 		return fmt.Errorf("--export: %w", err)
 	}
 	if a.JSON {

@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -28,10 +29,34 @@ func DecodeParams(params json.RawMessage, p any) error {
 	if len(params) == 0 || string(params) == "null" {
 		return nil
 	}
-	if err := json.Unmarshal(params, p); err != nil {
-		return jsonrpc2.NewError(jsonrpc2.InvalidParams, err.Error())
+	err := json.Unmarshal(params, p)
+	var mistyped *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &mistyped) && mistyped.Field == "":
+		return InvalidParams("the params are not an object, but %s", mistyped.Value)
+	case errors.As(err, &mistyped):
+		return InvalidParams("%s is not %s, but %s", mistyped.Field, named(mistyped.Type), mistyped.Value)
+	case err != nil:
+		return InvalidParams("%v", err)
 	}
 	return nil
+}
+
+// named is what JSON calls a type: whoever writes a client does not know Go's.
+func named(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice, reflect.Array:
+		return "an array"
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	}
+	return "an integer"
 }
 
 // InvalidParams is the error of a request that asks for what cannot be.

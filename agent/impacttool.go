@@ -135,7 +135,7 @@ func (i *impact) follow(ctx context.Context, changes []workspace.Change, depth i
 	var layer []walked
 	for _, c := range changes {
 		line := fmt.Sprintf("%s %s %s (%s)", i.box.atSymbol(&c.Symbol), c.Kind, cmp.Or(c.ID, c.Qualified()), c.How)
-		if isPublic(&c.Symbol) {
+		if i.box.isPublic(&c.Symbol) {
 			line += ", public"
 		}
 		i.answer.Changed = append(i.answer.Changed, line)
@@ -187,7 +187,7 @@ func (i *impact) follow(ctx context.Context, changes []workspace.Change, depth i
 				i.met[key] = true
 				e := impactEntry{
 					ID: n.ID, At: at(name, n.Line, n.Line), Signature: clip(headOf(&n.Symbol), maxSignatureBytes), How: string(n.Kind),
-					Score: rounded(score), Depth: d, Unsure: score < sure, Public: n.ID != "" && isPublic(&n.Symbol),
+					Score: rounded(score), Depth: d, Unsure: score < sure, Public: n.ID != "" && i.box.isPublic(&n.Symbol),
 				}
 				t, _ := retrieval.TypeOf(name)
 				e.Test = t == retrieval.TypeTest
@@ -271,7 +271,9 @@ func (i *impact) reply(within window) reply {
 	return r
 }
 
-// isPublic answers whether a declaration can be used from outside of its package or module.
-func isPublic(s *workspace.Symbol) bool {
-	return lang.Of(lang.Detect(s.Path, nil)).IsPublic(s.Name, s.Signature, s.Container != "")
+// isPublic answers whether a declaration can be used from outside of its package or module, which
+// nobody does with a test.
+func (b *Toolbox) isPublic(s *workspace.Symbol) bool {
+	t, _ := retrieval.TypeOf(b.parts.Workspace.Name(s.Path))
+	return t != retrieval.TypeTest && lang.Of(lang.Detect(s.Path, nil)).IsPublic(s.Name, s.Signature, s.Container != "")
 }

@@ -332,6 +332,25 @@ func TestBrowse(t *testing.T) {
 	}
 }
 
+// A result is shown by a declaration of the kind that was asked for, also where a plain word of
+// the question names one of another kind.
+func TestKindsAreKept(t *testing.T) {
+	ix := New(Options{})
+	ix.Apply(changesOf([]Document{
+		document("farm.py", "class Sheep:\n    pass\n\n\ndef count_sheep(flock):\n    return len(flock)\n"),
+		document("other.py", "def other():\n    pass\n"),
+	}))
+	for query, want := range map[string]string{
+		"count sheep kind:function": "count_sheep function", "sheep in a field kind:function": "count_sheep function", "sheep in a field -kind:class": "count_sheep function",
+		"sheep in a field kind:class": "Sheep class", "sheep in a field": "Sheep class",
+	} {
+		a := find(t, ix, query)
+		if len(a.Results) == 0 || a.Results[0].Symbol+" "+string(a.Results[0].Kind) != want {
+			t.Errorf("%s: %+v, want %s", query, a.Results, want)
+		}
+	}
+}
+
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -254,7 +254,7 @@ func ownedBy(d *def, f *file, owner string) bool {
 func (sr *search) wordDeclared(segment int, d *def, word int) {
 	f := sr.snap.fileBase[segment] + d.file
 	v := definitionValue(d.kind)
-	if v < .9 || !sr.keeps(f) {
+	if v < .9 || !sr.keeps(f) || !sr.keepsDef(d) {
 		return
 	}
 	c := sr.sc.candidateOf(sr.snap, f)

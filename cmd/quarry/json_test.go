@@ -174,6 +174,7 @@ func TestFailuresAreDocuments(t *testing.T) {
 		{"--log-level odd version", 2, "--log-level", ""},
 		{"demo", 2, "has no JSON", ""},
 		{"nothing", 2, "unknown command", ""},
+		{"explain", 2, "`quarry explain` takes FILE:LINE", ""}, {"serve join desk:1", 2, "`quarry serve join` takes ADDRESS CODE; it got \"desk:1\"", ""}, {"status now then", 2, "`quarry status` takes no arguments; it got \"now\" \"then\"", ""},
 		{"model nothing", 2, "unknown command", ""},
 		{"help nothing", 2, "unknown command", ""},
 	}

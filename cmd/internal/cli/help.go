@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,6 +49,7 @@ func (e *Env) refuseUnknown(root *cobra.Command) {
 			}
 		}
 	}
+	sayArguments(root)
 	show := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if named := cmd.Flags().Args(); cmd.HasSubCommands() && len(named) > 0 {
@@ -72,4 +74,34 @@ func (e *Env) refuseUnknown(root *cobra.Command) {
 			return cmd.Help()
 		},
 	})
+}
+
+// sayArguments has the commands below cmd say which arguments they take where others were given:
+// cobra says how many.
+func sayArguments(cmd *cobra.Command) {
+	for _, below := range cmd.Commands() {
+		sayArguments(below)
+	}
+	check := cmd.Args
+	if check == nil || cmd.HasSubCommands() {
+		return
+	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		err := check(cmd, args)
+		if err == nil || errors.Is(err, ErrUsage) {
+			return err
+		}
+		takes := strings.TrimSpace(strings.TrimPrefix(cmd.Use, cmd.Name()))
+		if takes == "" {
+			takes = "no arguments"
+		}
+		got := ""
+		if len(args) > 0 {
+			got = "; it got"
+		}
+		for _, arg := range args {
+			got += fmt.Sprintf(" %q", arg)
+		}
+		return fmt.Errorf("%w: `%s` takes %s%s", ErrUsage, cmd.CommandPath(), takes, got)
+	}
 }

@@ -505,6 +505,42 @@ func TestCommandOffThePath(t *testing.T) {
 	}
 }
 
+// No agent's server is bound to a folder (T10): its client says where it works. An entry of before
+// that was is renewed.
+func TestNoServerIsBoundToAFolder(t *testing.T) {
+	for _, target := range Targets {
+		s := machine(t, nil)
+		plan, err := target.Plan(s.Machine)
+		if err != nil {
+			t.Fatal(target.Name, err)
+		}
+		list, err := s.Changes(target.Name, plan)
+		if err != nil {
+			t.Fatal(target.Name, err)
+		}
+		for _, c := range list {
+			if got := string(c.After); target.Notes != "" && (strings.Contains(got, "--workspace") || strings.Contains(got, "workspaceFolder")) {
+				t.Errorf("%s writes %s", target.Name, got)
+			}
+		}
+	}
+	s := machine(t, nil)
+	target, _ := Find("vscode")
+	path := filepath.Join(vscodeUser(s.Machine), "mcp.json")
+	write(t, path, `{"servers": {"quarry": {"type": "stdio", "command": "quarry", "args": ["mcp", "--workspace", "${workspaceFolder}"]}}}`, 0o644)
+	plan, err := target.Plan(s.Machine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.Changes("vscode", plan)
+	if err == nil {
+		_, err = s.Do("vscode", list)
+	}
+	if got := text(t, path); err != nil || strings.Contains(got, "--workspace") || !strings.Contains(got, `"args": ["mcp"]`) {
+		t.Errorf("it is %s, %v", got, err)
+	}
+}
+
 // Whoever gets the tools of quarry mcp can be told about them in a repository.
 func TestAgentsHaveNotes(t *testing.T) {
 	for _, target := range Targets {

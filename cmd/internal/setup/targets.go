@@ -263,11 +263,14 @@ var vscodes = []struct{ program, folder, extensions string }{
 	{"code", "Code", ".vscode"}, {"code-insiders", "Code - Insiders", ".vscode-insiders"}, {"codium", "VSCodium", ".vscode-oss"},
 }
 
+// vscode starts the server without a folder: VS Code names its folders as roots, of several too,
+// and does not start a server of the user's with ${workspaceFolder} in a window without one
+// (microsoft/vscode#264535: in others neither, at times).
 func vscode(m Machine) (Plan, error) {
 	user, command := vscodeUser(m), m.quarry()
 	plan := Plan{Edits: []Edit{{Path: filepath.Join(user, "mcp.json"), part: jsonEntries{{
 		[]string{"servers", "quarry"},
-		jsonObject{{"type", "stdio"}, {"command", command}, {"args", []string{"mcp", "--workspace", "${workspaceFolder}"}}},
+		jsonObject{{"type", "stdio"}, {"command", command}, {"args", mcp}},
 	}}}}}
 	path := jsonEntries{{[]string{"quarry.path"}, command}}
 	if command == "quarry" { // as without the entry

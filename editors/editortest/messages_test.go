@@ -66,8 +66,8 @@ var helps = regexp.MustCompile(`(?i)\b(again|apply|ask|build|change|check|choose
 // another message that says the rest.
 var plain = map[string]bool{
 	" nothing to suggest here":                         true,
-	"127.0.0.1:11434 is loading granite4.1:3b":        true,
-	"Ollama is loading granite4.1:3b":                 true,
+	"127.0.0.1:11434 is loading granite4.1:3b":         true,
+	"Ollama is loading granite4.1:3b":                  true,
 	"every folder of the workspace is indexed already": true,
 	"quarry: ghost text is ":                           true,
 	"quarry has not asked Ollama yet":                  true,
@@ -76,28 +76,28 @@ var plain = map[string]bool{
 	"shelf.go is indexed from now on; index.wideFolders in shelf.go says so": true,
 	"quarry: the workspace has no file ":                                     true,
 
-	"find similar code: shelf.go":                                                        true,
-	"initialize may be sent only once":                                                   true,
-	"shelf.go may not be opened: shelf.go":                                               true,
-	"shelf.go may not be read: shelf.go":                                                 true,
-	"the server is shut down; only exit may follow":                                      true,
-	"the server waits for initialize":                                                    true,
-	"there is no refactoring \"shelf.go\"":                                               true,
-	"trace value \"shelf.go\" must be off, messages or verbose":                          true,
-	"nothing to embed: the text is blank":                                                true,
+	"find similar code: shelf.go":                                                       true,
+	"initialize may be sent only once":                                                  true,
+	"shelf.go may not be opened: shelf.go":                                              true,
+	"shelf.go may not be read: shelf.go":                                                true,
+	"the server is shut down; only exit may follow":                                     true,
+	"the server waits for initialize":                                                   true,
+	"there is no refactoring \"shelf.go\"":                                              true,
+	"trace value \"shelf.go\" must be off, messages or verbose":                         true,
+	"nothing to embed: the text is blank":                                               true,
 	"the chat template of granite4.1:3b has no place for tools: describe them in words": true, // by the agent itself
 
 	"Deleted shelf.go; freed up to shelf.go (files that other models share stay)": true,
 	"shelf.go": true, // what the system's key store says
 
-	"shelf.go is chosen, but shelf.go":                      true, // which setting is false, and is to be set
-	"shelf.go (shelf.go)":                                   true, // its parts are messages of their own
-	"shelf.go: shelf.go":                                    true,
-	"shelf.goThe question comes back when you pause.":       true,
+	"shelf.go is chosen, but shelf.go":                     true, // which setting is false, and is to be set
+	"shelf.go (shelf.go)":                                  true, // its parts are messages of their own
+	"shelf.go: shelf.go":                                   true,
+	"shelf.goThe question comes back when you pause.":      true,
 	"127.0.0.1:11434 has no model granite4.1:3b: shelf.go": true,
 
 	"shelf.go. Until then, completions are copied from your open files.": true,
-	"shelf.go. Until then, granite4.1:3b completes in its place.":       true,
+	"shelf.go. Until then, granite4.1:3b completes in its place.":        true,
 	"the model failed its trial":                                         true, // how follows
 	"shelf.go found no key":                                              true, // in a message that says where to put it
 	"the key in Credential Manager is empty":                             true,

@@ -68,7 +68,7 @@ func TestAnswersOfTwoProjects(t *testing.T) {
 			}})
 			ask := func(question string) {
 				t.Helper()
-				term.WaitForText("quarry: granite4.1:3b")                      // sooner C-c would end Emacs
+				term.WaitForText("quarry: granite4.1:3b")                       // sooner C-c would end Emacs
 				term.Insist("question", func() { term.Press("C-c", "q", "q") }, // once more if the project's server has not started
 					func(s editortest.Screen) bool { return s.Contains("Ask about the workspace:") })
 				term.Type(question + "\n")

@@ -180,8 +180,8 @@ func TestWhatGoesOnWithATrial(t *testing.T) {
 	m, _ := leftModels(t)
 	m.Catalogue.Models = append(m.Catalogue.Models, catalogue.Entry{Name: "ours:7b", Use: catalogue.ForCompletion, URL: "https://models.example/a.gguf", SHA256: digestOf("a"), Download: 1})
 	for name, want := range map[string]Leftover{
-		"mine:1b-quarry-trial":        {What: "the trial of mine:1b, of an import that was ended"},
-		"ours:7b-quarry-trial":        {What: "the trial of ours:7b, of a download that was ended", Resume: "quarry model pull ours:7b"},
+		"mine:1b-quarry-trial":       {What: "the trial of mine:1b, of an import that was ended"},
+		"ours:7b-quarry-trial":       {What: "the trial of ours:7b, of a download that was ended", Resume: "quarry model pull ours:7b"},
 		"granite4.1:3b-quarry-trial": {What: "the trial of granite4.1:3b, of a download that was ended", Resume: "quarry model pull granite4.1:3b --direct"},
 	} {
 		list, err := m.Leftovers(t.Context(), []model.Installed{{Name: name, Bytes: 1}})

@@ -33,6 +33,10 @@ func TestRerankerBySettings(t *testing.T) {
 func TestRerankerHasTheKeyOfItsServer(t *testing.T) {
 	sent := make(chan string, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/api/show") {
+			http.NotFound(w, r) // it is no Ollama, which is asked that first
+			return
+		}
 		sent <- r.URL.Path + " " + r.Header.Get("Authorization")
 		fmt.Fprint(w, `{"results": [{"index": 0, "relevance_score": 0.5}]}`)
 	}))

@@ -71,6 +71,7 @@ func repository(t *testing.T, name string, more map[string]string) (w *workspace
 	if err := w.CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	w.Link(t.Context()) // as the command does: what ranks evidence is there, however loaded the machine
 	return w, dir, prompt
 }
 

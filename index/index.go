@@ -100,7 +100,8 @@ type Index struct {
 	state   storage
 	listed  atomic.Pointer[records] // read at the start, for the first scan
 	cancel  context.CancelFunc
-	stopped sync.WaitGroup // the goroutines of the index
+	closing <-chan struct{} // is closed by cancel; nil until the index is open
+	stopped sync.WaitGroup  // the goroutines of the index
 
 	embedding *Embedding
 	troubles  troubles
@@ -185,7 +186,7 @@ func Open(cfg Config) (*Index, error) {
 		return nil, errors.Join(err, root.Close())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	x.cancel = cancel
+	x.cancel, x.closing = cancel, ctx.Done()
 	x.watch = cfg.Watch
 	x.watching.x, x.watching.all = x, cfg.Watch
 	x.watching.start()
@@ -211,7 +212,7 @@ func (x *Index) Close() error {
 }
 
 // Store is the database to read from. It is another one after the index was
-// rebuilt or moved into memory; do not keep it.
+// rebuilt or moved into memory, or another process stopped writing it; do not keep it.
 func (x *Index) Store() *store.Store { return x.state.current.Load() }
 
 // Root decides which files may be read.

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -56,6 +57,8 @@ type storage struct {
 	x       *Index
 	current atomic.Pointer[store.Store]
 	notKept error // why the index went to memory last; guarded by Index.mu
+	// retired closes the databases that were read from before; it belongs to the coordinator.
+	retired []func()
 }
 
 // DefaultStateDir is quarry's folder for state: QUARRY_STATE_DIR, else what the
@@ -252,21 +255,56 @@ func (d *storage) swap(s *store.Store, owner bool) {
 	}
 	old := d.current.Swap(s)
 	d.x.mu.Lock()
+	wrote := d.x.owner
 	d.x.owner = owner
 	d.x.damaged = nil // it was the old one's
 	d.x.mu.Unlock()
 	if old != nil {
+		d.retire(old, wrote)
+	}
+	d.x.saved.fire()
+}
+
+// retiredFor is how long a database that was read from stays open for whoever has it: a search
+// that has begun asks it several things.
+const retiredFor = 30 * time.Second
+
+// retire closes a database that another one has replaced: at once if it was written, since its
+// files may be another quarry's now, and if nobody can have it yet.
+func (d *storage) retire(old *store.Store, wrote bool) {
+	end := sync.OnceFunc(func() {
 		if err := old.Close(); err != nil {
 			d.x.cfg.Log.Error("close the index", "error", err)
 		}
+	})
+	if wrote || d.x.closing == nil {
+		end()
+		return
 	}
-	d.x.saved.fire()
+	d.retired = append(d.retired, end)
+	over := d.x.cfg.Clock.At(d.x.cfg.Clock.Now().Add(retiredFor))
+	d.x.stopped.Go(func() {
+		select {
+		case <-d.x.closing:
+		case <-over:
+		}
+		end()
+	})
+}
+
+// closeRetired closes them now: some systems move and remove no file that is open.
+func (d *storage) closeRetired() {
+	for _, end := range d.retired {
+		end()
+	}
+	d.retired = nil
 }
 
 // openOwn opens the database to write; a damaged one is set aside first.
 func (d *storage) openOwn() (*store.Store, error) {
 	s, err := store.Open(d.database(), d.x.saved.fire)
 	if errors.Is(err, store.ErrCorrupt) {
+		d.closeRetired()
 		if err := d.setAside(err); err != nil {
 			return nil, err
 		}
@@ -367,6 +405,7 @@ func (d *storage) replace(damaged error) error {
 		return nil
 	}
 	// The file can be moved or removed on every system only once it is closed.
+	d.closeRetired()
 	if err := d.x.Store().Close(); err != nil {
 		d.x.cfg.Log.Error("close the index", "error", err)
 	}

@@ -42,6 +42,29 @@ func hear(t *testing.T, notified chan string) string {
 	}
 }
 
+// A search that has begun to read goes on though its process becomes the one that writes.
+func TestTakeOverLeavesWhoReads(t *testing.T) {
+	writer, reader, clock, _ := writerAndReader(t)
+	before := reader.Store()
+	want, err := before.Stats(t.Context(), "")
+	if err != nil || len(want) == 0 {
+		t.Fatalf("%d files, %v", len(want), err)
+	}
+	shut(t, writer)
+	until(t, "the reader to write", func() bool { clock.move(ownerPoll); return reader.isOwner() })
+	if before == reader.Store() {
+		t.Fatal("it reads what it read before")
+	}
+	if stats, err := before.Stats(t.Context(), ""); err != nil || len(stats) != len(want) {
+		t.Errorf("%d of %d files, %v", len(stats), len(want), err)
+	}
+	until(t, "what was read from to be closed", func() bool {
+		clock.move(retiredFor)
+		_, err := before.Stats(t.Context(), "")
+		return err != nil
+	})
+}
+
 // Whoever waits for a writer that can never be followed keeps its own index.
 func TestTakeOverOfAnIndexThatCannotBeWritten(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -32,8 +32,8 @@ type group struct {
 func (s *Snippet) group() group { return group{s.file(), s.Within} }
 
 // maxSuffixTokens bounds a suffix however large the context is: it stands behind
-// a prefix that grew, so each request reads it again, and 64 to 128 tokens of it
-// serve as well as 500 at a fifth of the cost (bench/completion.md).
+// a prefix that grew, so each request reads it again. The lines behind it stand in
+// the head, and 512 tokens of suffix completed no more lines (bench/models.md).
 const maxSuffixTokens = 128
 
 // headTokens is kept free for the style header.

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 )
 
@@ -113,9 +114,9 @@ func (rt *Runtime) watched(ctx context.Context, r request, limit time.Duration, 
 	attempt, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	alive, over := make(chan struct{}), make(chan struct{})
-	watcher := make(chan struct{})
-	go func() {
-		defer close(watcher)
+	var watchers sync.WaitGroup
+	watchers.Go(func() { rt.tellLoad(alive, over) })
+	watchers.Go(func() {
 		for {
 			seen, silent := rt.silent(alive, over, limit, rt.cold(r))
 			if !silent {
@@ -126,7 +127,7 @@ func (rt *Runtime) watched(ctx context.Context, r request, limit time.Duration, 
 				return
 			}
 		}
-	}()
+	})
 	started := false
 	err := rt.complete(attempt, r, func(c chunk) {
 		if !started {
@@ -138,7 +139,7 @@ func (rt *Runtime) watched(ctx context.Context, r request, limit time.Duration, 
 		each(c)
 	})
 	close(over)
-	<-watcher
+	watchers.Wait()
 	var s *suspicion
 	switch {
 	case err != nil && errors.As(context.Cause(attempt), &s) && ctx.Err() == nil:
@@ -326,6 +327,27 @@ func (rt *Runtime) silent(alive, over <-chan struct{}, limit, cold time.Duration
 		if fresh && isLoaded {
 			return seen[1], true
 		}
+		rt.reloading()
+	}
+}
+
+// loadLook is how long a request waits for its first token before quarry looks whether the model
+// is being loaded for it. Most models on an SSD are in memory by then.
+const loadLook = 2 * time.Second
+
+// tellLoad has the status say that the model is loading if a request has had no token for
+// loadLook and the model was not in memory, or came there for that request. It returns early
+// if one of the channels is closed. silent finds out the same, but only when it has lost its
+// patience, which is after a quarter of a minute where tokens are slow.
+func (rt *Runtime) tellLoad(alive, over <-chan struct{}) {
+	select {
+	case <-alive:
+		return
+	case <-over:
+		return
+	case <-rt.opt.Clock.After(loadLook):
+	}
+	if seen, err := rt.loaded(rt.ctx); err == nil && (!rt.isOurs(seen) || rt.isFresh(seen)) {
 		rt.reloading()
 	}
 }

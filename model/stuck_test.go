@@ -302,6 +302,9 @@ func losePatience(t *testing.T, clock *manualClock, patience time.Duration) {
 	}
 }
 
+// loadLook is how long a request has no token before quarry looks whether the model is being loaded for it.
+const loadLook = 2 * time.Second
+
 // Another program had the model dropped from memory after a request was cut off.
 // The next one waits for the load and is told; unloading the model once more
 // would only double the wait.
@@ -321,7 +324,7 @@ func TestAModelThatIsLoadedAgainIsNotTakenForStuck(t *testing.T) {
 	reports := len(seen.phases())
 	next := ask(t.Context(), o, fim("x", ""))
 	eventually(t, "the load begins", func() bool { return s.Loads() == 2 })
-	losePatience(t, clock, 5*time.Second)
+	waits(t, clock, loadLook) // long before the request has lost its patience
 	st := seen.wait(t, reports, model.Loading)
 	clock.advance(time.Minute) // a load takes as long as it takes
 	if !errors.Is(st.Err, model.ErrLoading) || !strings.Contains(st.Err.Error(), "reloading") || !strings.Contains(st.Err.Error(), "OLLAMA_MAX_LOADED_MODELS") {

@@ -383,7 +383,28 @@ func start(t *testing.T, codeServer, workspace, ollama string) string {
 // serve is start with an extension, packed or a folder, a server and an environment.
 func serve(t *testing.T, codeServer, workspace, extension, server string, env ...string) string {
 	t.Helper()
-	data, extensions := t.TempDir(), t.TempDir()
+	data := t.TempDir()
+	editortest.WriteFile(t, filepath.Join(data, "User", "settings.json"), userSettings(`"chat.disableAIFeatures": true`))
+	return serveUser(t, data, codeServer, workspace, extension, server, env...)
+}
+
+// userSettings are the user's settings of the tests, which keep the window to what is tested, and more of them.
+func userSettings(more string) string {
+	return `{
+		` + more + `,
+		"editor.wordBasedSuggestions": "off",
+		"editor.minimap.enabled": false,
+		"files.autoSave": "off",
+		"workbench.colorTheme": "Default Dark Modern",
+		"workbench.startupEditor": "none",
+		"workbench.secondarySideBar.defaultVisibility": "hidden"
+	}`
+}
+
+// serveUser is serve for the user whose files are in the folder data.
+func serveUser(t *testing.T, data, codeServer, workspace, extension, server string, env ...string) string {
+	t.Helper()
+	extensions := t.TempDir()
 	run := func(args ...string) *exec.Cmd {
 		cmd := exec.Command(node(codeServer), append([]string{
 			filepath.Join(codeServer, "node_modules", "code-server", "out", "node", "entry.js"),
@@ -399,18 +420,8 @@ func serve(t *testing.T, codeServer, workspace, extension, server string, env ..
 	} else if out, err := run("--install-extension", extension).CombinedOutput(); err != nil {
 		t.Fatalf("install the extension, which make vscode builds: %v\n%s", err, out)
 	}
-	// VS Code takes PATH from a login shell, so the binary is named. The rest keeps the window to what is tested.
-	editortest.WriteFile(t, filepath.Join(data, "Machine", "settings.json"),
-		fmt.Sprintf(`{"quarry.path": %q}`, server))
-	editortest.WriteFile(t, filepath.Join(data, "User", "settings.json"), `{
-		"chat.disableAIFeatures": true,
-		"editor.wordBasedSuggestions": "off",
-		"editor.minimap.enabled": false,
-		"files.autoSave": "off",
-		"workbench.colorTheme": "Default Dark Modern",
-		"workbench.startupEditor": "none",
-		"workbench.secondarySideBar.defaultVisibility": "hidden"
-	}`)
+	// VS Code takes PATH from a login shell, so the binary is named.
+	editortest.WriteFile(t, filepath.Join(data, "Machine", "settings.json"), fmt.Sprintf(`{"quarry.path": %q}`, server))
 	cmd := run("--auth", "none", "--bind-addr", "127.0.0.1:0", "--disable-workspace-trust", "--disable-telemetry",
 		"--disable-update-check", "--disable-getting-started-override", workspace)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // it starts others, which end with the group

@@ -224,9 +224,10 @@ var errLong = errors.New("following references takes too long")
 // is over.
 func timed(next step, left time.Duration) step {
 	return func(ctx context.Context, s workspace.Symbol) (workspace.Neighbours, error) {
+		began := time.Now() // before the limit begins, so that nothing is left when it is over
+		defer func() { left -= time.Since(began) }()
 		within, cancel := context.WithTimeoutCause(ctx, left, errLong)
 		defer cancel()
-		defer func(began time.Time) { left -= time.Since(began) }(time.Now())
 		if within.Err() != nil {
 			return workspace.Neighbours{}, context.Cause(within)
 		}

@@ -50,12 +50,19 @@ func (t *tool) arguments(raw json.RawMessage) (args json.RawMessage, warnings []
 		given = map[string]any{} // the arguments were null
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if _, known := t.schema.Properties[name]; !known {
-			warnings = append(warnings, clip(fmt.Sprintf("there is no argument %q; it was ignored", name), maxMessageBytes))
-			delete(given, name)
-		} else if given[name] == nil {
-			delete(given, name)
+		if _, known := t.schema.Properties[name]; known {
+			if given[name] == nil {
+				delete(given, name)
+			}
+			continue
 		}
+		if meant := t.meant(name, given); meant != "" && given[name] != nil {
+			given[meant] = given[name]
+			warnings = append(warnings, clip(fmt.Sprintf("there is no argument %q; it was read as %q", name, meant), maxMessageBytes))
+		} else {
+			warnings = append(warnings, clip(fmt.Sprintf("there is no argument %q; it was ignored", name), maxMessageBytes))
+		}
+		delete(given, name)
 	}
 	if len(warnings) > 3 {
 		warnings = append(warnings[:3], fmt.Sprintf("%d more arguments were ignored", len(warnings)-3))
@@ -72,6 +79,22 @@ func (t *tool) arguments(raw json.RawMessage) (args json.RawMessage, warnings []
 	}
 	args, err = json.Marshal(given)
 	return args, warnings, err
+}
+
+// meant is the only argument that was not given and whose name goes on after a name that there
+// is not, such as symbol_id after symbol, "" if there is none. Models shorten names, and a
+// question about one symbol without it would be another question.
+func (t *tool) meant(name string, given map[string]any) (meant string) {
+	for property := range t.schema.Properties {
+		if given[property] != nil || !strings.HasPrefix(property, name+"_") {
+			continue
+		}
+		if meant != "" {
+			return ""
+		}
+		meant = property
+	}
+	return meant
 }
 
 // decodeArguments puts valid arguments into a struct. Whole numbers that no int

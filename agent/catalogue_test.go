@@ -240,6 +240,10 @@ func TestRightArguments(t *testing.T) {
 		{"list_files", `{"limit":null,"glob":null}`, `{"include_hidden":false,"limit":200}`, ""},
 		{"read_file", `{"path":"a","start_line":1.0,"end_line":2e0}`, `{"end_line":2,"max_bytes":50000,"path":"a","start_line":1}`, ""},
 		{"search_text", `{"query":"x","verbose":true}`, `{"limit":30,"query":"x"}`, `there is no argument "verbose"; it was ignored`},
+		{"get_impact", `{"symbol":"x"}`, `{"depth":2,"limit":40,"symbol_id":"x"}`, `there is no argument "symbol"; it was read as "symbol_id"`},
+		{"get_callers", `{"symbol":"x","symbol_id":"y"}`, `{"depth":1,"limit":40,"symbol_id":"y"}`, `there is no argument "symbol"; it was ignored`},
+		{"read_file", `{"path":"a","max":1}`, `{"max_bytes":50000,"path":"a","start_line":1}`, `there is no argument "max"; it was ignored`}, // of two
+		{"get_impact", `{"symbol":null,"symbol_id":null}`, `{"depth":2,"limit":40,"symbol_id":""}`, `there is no argument "symbol"; it was ignored`},
 		{"search_text", `{"query":"a","query":"b"}`, `{"limit":30,"query":"b"}`, ""},
 		{"apply_text_edits", `{"path":"a","edits":[]}`, `{"edits":[],"path":"a"}`, ""},
 	} {

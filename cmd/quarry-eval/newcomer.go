@@ -16,9 +16,9 @@ import (
 // newcomerFlags are those of `quarry-eval newcomer`.
 type newcomerFlags struct {
 	newcomer.Options
-	questions, half, against string
-	misses                   bool
-	vectors                  vectorOptions
+	questions, half, against, expand string
+	misses, replay                   bool
+	vectors                          vectorOptions
 }
 
 func (a *app) newcomerCommand() *cobra.Command {
@@ -50,6 +50,8 @@ testdata/newcomer/fetch.sh fetches the trees.`,
 	flags.StringSliceVar(&f.Only, "only", nil, "only these repositories")
 	flags.StringVar(&f.against, "against", "", "a `FILE` that --json wrote: print the differences with their 95% intervals")
 	f.vectors.add(flags)
+	flags.StringVar(&f.expand, "expand", "", "have the model of the settings add names to the questions; its answers are kept in `FILE`")
+	flags.BoolVar(&f.replay, "replay", false, "ask no model: only what --expand has")
 	flags.BoolVar(&f.misses, "misses", false, "list the questions of the fit half whose right place is not first")
 	return required(cmd, "corpus")
 }
@@ -61,6 +63,8 @@ func (a *app) newcomer(ctx context.Context, f newcomerFlags) (err error) {
 		return fmt.Errorf("%w: --half %q is neither fit nor held", cli.ErrUsage, f.half)
 	case f.Half == newcomer.Held && f.misses:
 		return fmt.Errorf("%w: --misses shows the fit half only; what is held back is not looked at question by question", cli.ErrUsage)
+	case f.replay && f.expand == "":
+		return fmt.Errorf("%w: --replay is for the answers of --expand", cli.ErrUsage)
 	case f.Half == newcomer.Held && len(f.Only) > 0:
 		return fmt.Errorf("%w: --only is for the fit half; the held one is asked as a whole", cli.ErrUsage)
 	}
@@ -86,6 +90,14 @@ func (a *app) newcomer(ctx context.Context, f newcomerFlags) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closed()) }()
+	if f.expand != "" {
+		expand, end, err := a.expanding(f.expand, f.replay)
+		if err != nil {
+			return fmt.Errorf("--expand: %w", err)
+		}
+		defer func() { err = errors.Join(err, end()) }()
+		f.Expand = expand
+	}
 	f.Vectors, f.Way = vectors, f.vectors.way
 	f.Done = func(r newcomer.Repository) { fmt.Fprintln(a.Stderr, r.Name) }
 	report, err := set.Run(ctx, f.Options)

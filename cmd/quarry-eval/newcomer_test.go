@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"quarry/cmd/internal/cli"
+	"quarry/model/modeltest"
 	"quarry/retrieval/eval/newcomer"
 )
 
@@ -94,11 +97,12 @@ func TestNewcomerCommand(t *testing.T) {
 	}
 
 	for wrong, more := range map[string][]string{
-		"question by question": {"--half", "held", "--misses"},
-		"asked as a whole":     {"--half", "held", "--only", "litestream"},
-		"must be hybrid":       {"--mode", "sideways"},
-		"neither fit nor held": {"--half", "all"},
-		"the earlier run is":   {"--half", "held", "--against", before},
+		"question by question":           {"--half", "held", "--misses"},
+		"asked as a whole":               {"--half", "held", "--only", "litestream"},
+		"must be hybrid":                 {"--mode", "sideways"},
+		"neither fit nor held":           {"--half", "all"},
+		"is for the answers of --expand": {"--replay"},
+		"the earlier run is":             {"--half", "held", "--against", before},
 	} {
 		if code, out, errs := evaluate(t, with(more...)...); code != cli.ExitUsage || out != "" || !strings.Contains(errs, wrong) {
 			t.Errorf("%v: exit %d, printed %q, said %q", more, code, out, errs)
@@ -110,5 +114,48 @@ func TestNewcomerCommand(t *testing.T) {
 	writeText(t, filepath.Join(dir, "trees", "broot", ".git", "HEAD"), strings.Repeat("b", 40)+"\n")
 	if code, _, errs := evaluate(t, args...); code != cli.ExitFailed || !strings.Contains(errs, "is at bbbb") {
 		t.Errorf("another commit: exit %d, %q", code, errs)
+	}
+}
+
+// A model's names for what a question asks about are searched with it, but for pasted messages; its answers are kept.
+func TestNewcomerExpands(t *testing.T) {
+	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME"} {
+		t.Setenv(name, t.TempDir())
+	}
+	server := modeltest.NewServer(t)
+	server.SetModels(modeltest.Model{Name: "stand-in:1.5b"})
+	t.Setenv("OLLAMA_HOST", server.URL)
+	t.Setenv("QUARRY_MODEL", "stand-in:1.5b")
+	var asked atomic.Int64
+	server.Script(func(r modeltest.Request) modeltest.Answer {
+		if !strings.Contains(r.Prompt, "The program is called broot and is written in go.") {
+			return modeltest.Answer{Pieces: []string{" "}} // is it there?
+		}
+		asked.Add(1)
+		return modeltest.Answer{Pieces: []string{"`Router`, `broot`", ", pause"}}
+	})
+	dir := newcomerFolder(t)
+	answers := filepath.Join(t.TempDir(), "answers")
+	args := []string{"newcomer", "--questions", filepath.Join(dir, "set"), "--corpus", filepath.Join(dir, "trees"), "--json", "--expand", answers}
+	rank := func(out string) (places []int) {
+		var got newcomer.Report
+		if err := json.Unmarshal([]byte(out), &got); err != nil {
+			t.Fatalf("%v in %s", err, out)
+		}
+		for _, o := range got.Outcomes {
+			places = append(places, o.File)
+		}
+		return places
+	}
+	code, first, errs := evaluate(t, args...)
+	// "Router" leads from the right place of the first question, and the model says nothing new of the second.
+	if places := rank(first); code != cli.ExitOK || asked.Load() != 2 || !slices.Equal(places, []int{2, 1, 1}) {
+		t.Fatalf("exit %d, asked %d times, files %v: %s", code, asked.Load(), places, errs)
+	}
+	if code, again, errs := evaluate(t, append(args, "--replay")...); code != cli.ExitOK || asked.Load() != 2 || !slices.Equal(rank(again), rank(first)) {
+		t.Errorf("replayed: exit %d, asked %d times: %s", code, asked.Load(), errs)
+	}
+	if code, _, errs := evaluate(t, append(args, "--replay", "--expand", answers+"2")...); code != cli.ExitUsage || !strings.Contains(errs, "broot-again") {
+		t.Errorf("without answers: exit %d: %s", code, errs)
 	}
 }

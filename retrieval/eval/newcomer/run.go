@@ -29,9 +29,14 @@ type Options struct {
 	// Vectors, if not nil, rank the chunks by meaning, too; Way is how.
 	Vectors *eval.Vectors
 	Way     eval.Way
+	// Expand, if not nil, adds words to the questions that are no pasted messages.
+	Expand Expand
 	// Done, if not nil, is called after each repository.
 	Done func(Repository)
 }
+
+// Expand answers words that a question about a repository is searched with, too.
+type Expand func(ctx context.Context, r Repository, question string) (words string, err error)
 
 // Shown is a place of an answer: the first of a file, or one listed below it.
 type Shown struct {
@@ -74,7 +79,7 @@ func (s Set) Run(ctx context.Context, opt Options) (Report, error) {
 		if err != nil {
 			return Report{}, fmt.Errorf("%s: %w", r.Name, err)
 		}
-		got, err := ask(ctx, dir, r, s.Questions[r.Name], opt.Way, embedded)
+		got, err := ask(ctx, dir, r, s.Questions[r.Name], opt, embedded)
 		if err != nil {
 			return Report{}, fmt.Errorf("%s: %w", r.Name, err)
 		}
@@ -126,7 +131,7 @@ func embed(ctx context.Context, by *eval.Vectors, dir string, r Repository, ques
 	return l, by.Embed(ctx, &l)
 }
 
-func ask(ctx context.Context, dir string, r Repository, questions []Question, way eval.Way, embedded eval.Loaded) (out []Outcome, err error) {
+func ask(ctx context.Context, dir string, r Repository, questions []Question, opt Options, embedded eval.Loaded) (out []Outcome, err error) {
 	if err := checkCommit(dir, r); err != nil {
 		return nil, err
 	}
@@ -147,8 +152,16 @@ func ask(ctx context.Context, dir string, r Repository, questions []Question, wa
 	}
 	memory := dense.NewMemory(time.Minute)
 	for _, q := range questions {
+		text := q.Text
+		if opt.Expand != nil && q.Kind != Message {
+			words, err := opt.Expand(ctx, r, q.Text)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", q.ID, err)
+			}
+			text += " " + words
+		}
 		answer, err := w.Find(ctx, memory, retrieval.Request{
-			Query: retrieval.Parse(q.Text, time.Now()), Limit: eval.Cutoff, Signals: way.Signals, Fusion: way.Fusion, Semantic: embedded.Embedded(q.Text),
+			Query: retrieval.Parse(text, time.Now()), Limit: eval.Cutoff, Signals: opt.Way.Signals, Fusion: opt.Way.Fusion, Semantic: embedded.Embedded(q.Text),
 		})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", q.ID, err)

@@ -52,6 +52,11 @@ if ! echo '#include <nlohmann/json.hpp>' | "${CXX:-c++}" $include -E -x c++ - >/
 fi
 
 mkdir -p "$dir"
+if command -v flock >/dev/null; then # macOS has none, where the second builds too
+	exec 9>"$dir.lock"
+	flock 9 # two test runs may start together; the second finds the first one's work
+	[[ -x "$bin" ]] && echo "$bin" && exit 0
+fi
 tmp="$(mktemp -d "$dir/build.XXXXXX")"
 trap 'rm -rf "$tmp"' EXIT
 say "building Ollama $version (minutes the first time)"

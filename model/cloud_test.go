@@ -1,14 +1,18 @@
 package model_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"quarry/model"
 	"quarry/model/modeltest"
@@ -190,6 +194,102 @@ func TestAPointerIsNotAskedThroughOpenAIsInterface(t *testing.T) {
 	opt.AllowRemote = false
 	if text, _, err := collect(soon(t), ready(t, opt), fim("a", ""), 5); text != "x" || err != nil {
 		t.Errorf("a local model answers %q, %v", text, err)
+	}
+}
+
+// A name that becomes such a pointer while the model is in use is refused as soon as quarry looks at
+// the server.
+func TestAModelThatBecomesAPointerIsRefused(t *testing.T) {
+	for _, api := range []model.API{model.OllamaAPI, model.OpenAIAPI} {
+		t.Run(string(api), func(t *testing.T) {
+			s := modeltest.NewServer(t)
+			seen := newStates()
+			opt := options(s.URL)
+			opt.API, opt.OnChange = api, seen.add
+			o := ready(t, opt)
+			s.SetModels(modeltest.Model{Name: opt.Model, RemoteHost: "https://ollama.com:443"})
+			o.Look()
+			if st := seen.wait(t, 0, model.Unsuitable); !errors.Is(st.Err, model.ErrRefused) || !strings.Contains(st.Err.Error(), "https://ollama.com:443") {
+				t.Errorf("the user reads %v", st.Err)
+			}
+			asked := len(s.Requests())
+			if _, _, err := collect(soon(t), o, fim("canary", ""), 5); !errors.Is(err, model.ErrRefused) || len(s.Requests()) != asked {
+				t.Errorf("Generate says %v after %d requests more", err, len(s.Requests())-asked)
+			}
+			told := len(seen.phases())
+			s.SetModels(modeltest.Model{Name: opt.Model})
+			o.Look()
+			seen.wait(t, told, model.Ready)
+		})
+	}
+}
+
+// An Ollama that is too busy for the question, or breaks off in its answer, has not said that the
+// model is its own.
+func TestAPointerIsNotAskedAfterHalfAnAnswer(t *testing.T) {
+	s := modeltest.NewServer(t)
+	s.SetModels(modeltest.Model{Name: "mine", RemoteHost: "https://ollama.com:443"})
+	to, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	// beginning is a server whose first answer about the model is another one.
+	beginning := func(t *testing.T, first http.HandlerFunc) string {
+		var answered atomic.Bool
+		mux := http.NewServeMux()
+		mux.Handle("/", proxy)
+		mux.HandleFunc("/api/show", func(w http.ResponseWriter, r *http.Request) {
+			if answered.Swap(true) {
+				proxy.ServeHTTP(w, r)
+			} else {
+				first(w, r)
+			}
+		})
+		server := httptest.NewServer(mux)
+		t.Cleanup(server.Close)
+		return server.URL
+	}
+	busy := beginning(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	opt := options(busy)
+	opt.API, opt.Model = model.OpenAIAPI, "mine"
+	if err := start(t, opt).WaitReady(soon(t)); !errors.Is(err, model.ErrRefused) {
+		t.Errorf("of one that was busy the user reads %v", err)
+	}
+	broken := beginning(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		_, _ = w.Write([]byte(`{"license":`))
+	})
+	rr, err := model.NewReranker(model.RerankerOptions{URL: broken, Model: "mine"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []error{model.ErrBroken, model.ErrRefused} {
+		if err := rr.Judge(soon(t), "canary", []string{"canary"}, nil); !errors.Is(err, want) {
+			t.Errorf("Judge says %v, want %v", err, want)
+		}
+	}
+	for _, r := range s.Requests() {
+		t.Errorf("%s carries %s", r.Path, r.Body)
+	}
+}
+
+// Who has no more time while the server is asked that is told so, and not that the server is to be
+// restarted.
+func TestWhoHasNoMoreTimeSaysNothingOfTheServer(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // else nobody sees the client go
+		<-r.Context().Done()
+	}))
+	defer server.Close()
+	rr, err := model.NewReranker(model.RerankerOptions{URL: server.URL, Model: "mine"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if err := rr.Judge(ctx, "query", []string{"text"}, nil); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, model.ErrUnreachable) {
+		t.Errorf("Judge says %v", err)
 	}
 }
 

@@ -333,11 +333,11 @@ func (rt *Runtime) checkVersion(st State) State {
 	return st
 }
 
-// replaced is whether the name now means another model than the one that was probed last, or
-// no model.
+// replaced is whether the name now means another model than the one that was probed last, no
+// model, or one of another machine.
 func (rt *Runtime) replaced() bool {
 	now, err := rt.weights(rt.ctx)
-	return err == nil && now != rt.health.weights
+	return err == nil && now != rt.health.weights || errors.Is(err, ErrRefused)
 }
 
 // probe takes every step from "is there a server" to "the model can be asked".

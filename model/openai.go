@@ -63,7 +63,8 @@ func (c *openAI) embedder(model string) backend {
 	return e
 }
 
-func (c *openAI) weights(context.Context) (string, error) { return "", nil }
+// The interface does not tell weights apart, but a name of Ollama's may have become a pointer.
+func (c *openAI) weights(ctx context.Context) (string, error) { return "", c.lookAtOllama(ctx) }
 
 type openAIModel struct {
 	ID      string `json:"id"`
@@ -124,13 +125,19 @@ func (c *openAI) lookAtOllama(ctx context.Context) error {
 		defer resp.Body.Close()
 		err := json.NewDecoder(resp.Body).Decode(&about)
 		var endless *problem
+		var noJSON *json.SyntaxError
+		var noObject *json.UnmarshalTypeError
 		switch {
 		case ctx.Err() != nil:
 			return c.silent(ctx, ctx.Err())
 		case errors.As(err, &endless):
 			return endless
-		case err != nil || resp.StatusCode != http.StatusOK:
+		case resp.StatusCode == http.StatusTooManyRequests, resp.StatusCode == http.StatusServiceUnavailable:
+			return nil // it says nothing yet, and is asked again before the next prompt
+		case resp.StatusCode != http.StatusOK, errors.As(err, &noJSON), errors.As(err, &noObject), err == io.EOF:
 			about = origin{} // it is no Ollama, or one without the model
+		case err != nil: // what did not come may have said it
+			return c.unsent(ctx, err)
 		}
 	}
 	if err := c.guard.look(about); err != nil {
@@ -323,7 +330,7 @@ func (c *openAI) send(ctx context.Context, method, path string, body any) (*http
 	}
 	if method == http.MethodPost && !c.guard.shown.Load() {
 		if err := c.lookAtOllama(ctx); err != nil {
-			return nil, err
+			return nil, cmp.Or(ctx.Err(), err) // who has no more time says nothing about the server
 		}
 	}
 	for n := 1; ; n++ {

@@ -322,6 +322,8 @@ func TestAServerThatAnswersAQuestionMeanwhileIsNoWarning(t *testing.T) {
 			close(reading)
 			<-answer
 			io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"so\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+		case r.URL.Path == "/api/show":
+			http.NotFound(w, r) // it is no Ollama, which is asked that every half minute
 		case busy.Load():
 			io.Copy(io.Discard, r.Body) // so that the end of the connection is noticed
 			asked <- struct{}{}

@@ -441,7 +441,11 @@ func (s *Server) tags(w http.ResponseWriter, _ *http.Request) {
 	defer s.mu.Unlock()
 	list := []map[string]any{}
 	for _, m := range s.models {
-		list = append(list, map[string]any{"name": fullName(m.Name), "model": fullName(m.Name), "size": 2_100_000_000, "digest": digestOf(fullName(m.Name))})
+		about := map[string]any{"name": fullName(m.Name), "model": fullName(m.Name), "size": 2_100_000_000, "digest": digestOf(fullName(m.Name))}
+		if !m.Secretly {
+			m.origin(about)
+		}
+		list = append(list, about)
 	}
 	reply(w, 200, map[string]any{"models": list})
 }

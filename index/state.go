@@ -260,7 +260,7 @@ func (d *storage) swap(s *store.Store, owner bool) {
 	d.x.damaged = nil // it was the old one's
 	d.x.mu.Unlock()
 	if old != nil {
-		d.retire(old, wrote)
+		d.retire(old, wrote || !owner)
 	}
 	d.x.saved.fire()
 }
@@ -269,15 +269,16 @@ func (d *storage) swap(s *store.Store, owner bool) {
 // that has begun asks it several things.
 const retiredFor = 30 * time.Second
 
-// retire closes a database that another one has replaced: at once if it was written, since its
-// files may be another quarry's now, and if nobody can have it yet.
-func (d *storage) retire(old *store.Store, wrote bool) {
+// retire closes a database that another one has replaced. It does so at once if the files of its
+// name may be others by now, another quarry's or made anew, which each further connection would
+// open; and if nobody can have it yet.
+func (d *storage) retire(old *store.Store, replaced bool) {
 	end := sync.OnceFunc(func() {
 		if err := old.Close(); err != nil {
 			d.x.cfg.Log.Error("close the index", "error", err)
 		}
 	})
-	if wrote || d.x.closing == nil {
+	if replaced || d.x.closing == nil {
 		end()
 		return
 	}

@@ -65,6 +65,20 @@ func TestTakeOverLeavesWhoReads(t *testing.T) {
 	})
 }
 
+// A database that the writer has made anew is another one under the same name. Whoever still had the
+// one before would read both, with the numbers of one in the other.
+func TestFollowingReadsNoTwoDatabases(t *testing.T) {
+	writer, reader, clock, _ := writerAndReader(t)
+	before := reader.Store()
+	writer.Rebuild()
+	settle(t, writer)
+	until(t, "the reader to follow", func() bool { clock.move(ownerPoll); return reader.Store() != before })
+	until(t, "the database before to be closed", func() bool {
+		_, err := before.Stats(t.Context(), "")
+		return err != nil
+	})
+}
+
 // Whoever waits for a writer that can never be followed keeps its own index.
 func TestTakeOverOfAnIndexThatCannotBeWritten(t *testing.T) {
 	for name, test := range map[string]struct {

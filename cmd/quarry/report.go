@@ -102,7 +102,7 @@ func (a *app) report(ctx context.Context, o reportOptions) (err error) {
 		fmt.Fprintf(a.Stderr, "quarry: the report is not kept: %v\n", err)
 	}
 	if o.output != "" {
-		if err := cli.WriteOutput(o.output, []byte(text.Text), 0o644); err != nil {
+		if err := a.WriteOutput(o.output, []byte(text.Text), 0o644); err != nil {
 			return fmt.Errorf("--output: %w", err)
 		}
 	}

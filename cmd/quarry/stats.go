@@ -100,7 +100,7 @@ func (a *app) exportTrace(dir, file string, today time.Time) error {
 		_, err := a.Stdout.Write(text.Bytes())
 		return err
 	}
-	if err := cli.WriteOutput(file, text.Bytes(), 0o600); err != nil {
+	if err := a.WriteOutput(file, text.Bytes(), 0o600); err != nil {
 		return fmt.Errorf("--export: %w", err)
 	}
 	if a.JSON {

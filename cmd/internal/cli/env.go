@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -286,12 +287,17 @@ func (e *Env) WorkspaceAround(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return cmp.Or(e.repositoryAround(dir), dir), nil
+}
+
+// repositoryAround is the repository around a folder whose path is absolute, "" if there is none.
+func (e *Env) repositoryAround(dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil && (at == dir || e.Allowed().Refuses(at) == nil) {
-			return at, nil
+			return at
 		}
 		if at == filepath.Dir(at) {
-			return dir, nil
+			return ""
 		}
 	}
 }
@@ -318,7 +324,7 @@ func (e *Env) WorkspaceOf(file string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if rel, err := filepath.Rel(here, path); err != nil || !filepath.IsLocal(rel) {
+	if !holds(here, path) {
 		return "", fmt.Errorf("%w: %s is not inside a repository; pass --workspace DIR to say which folder quarry may read", ErrUsage, file)
 	}
 	return here, nil

@@ -12,7 +12,12 @@ import (
 
 // WriteOutput writes what a flag names a file for: a file as a whole, also where a link leads to
 // it, and a device or a pipe as it is. Replaced as files are, /dev/null would be one from then on.
-func WriteOutput(path string, text []byte, mode fs.FileMode) error {
+// A link of a repository or the workspace is not followed out of it: whoever wrote that has not
+// chosen which files of the user's are overwritten.
+func (e *Env) WriteOutput(path string, text []byte, mode fs.FileMode) error {
+	if err := e.staysWithin(path); err != nil {
+		return err
+	}
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
@@ -39,4 +44,35 @@ func WriteOutput(path string, text []byte, mode fs.FileMode) error {
 		return fmt.Errorf("%s cannot be written: %w", path, unmoved.Err)
 	}
 	return err
+}
+
+// staysWithin fails if links take a path out of the repository that it stands in, or of the workspace.
+func (e *Env) staysWithin(path string) error {
+	at, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	folder := e.repositoryAround(filepath.Dir(at))
+	if folder == "" {
+		folder, err = e.WorkspaceAround(".")
+		if err != nil || !holds(folder, at) || e.Allowed().Refuses(folder) != nil { // links at home are the user's own
+			return nil
+		}
+	}
+	to, err := filepath.EvalSymlinks(at)
+	if err != nil { // it is not there, or leads nowhere: it will be a file of its folder
+		to, err = filepath.EvalSymlinks(filepath.Dir(at))
+		to = filepath.Join(to, filepath.Base(at))
+	}
+	real, failed := filepath.EvalSymlinks(folder)
+	if err != nil || failed != nil || holds(real, to) {
+		return nil // what cannot be looked at cannot be written either
+	}
+	return fmt.Errorf("%s leads to %s, out of %s; name that file itself", path, to, folder)
+}
+
+// holds answers whether a path is one of a folder.
+func holds(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
 }

@@ -183,7 +183,11 @@ var address = regexp.MustCompile("(?i)[a-z][a-z0-9+.-]*://[^\\s`]*" +
 	"|//[^\\s`/][^\\s`]*" +
 	"|\\b(?:" + schemes + "):[^\\s`]+" +
 	"|www\\.[^\\s`]+" +
-	"|[\\w.+-]+@[\\w-]+(?:\\.[\\w-]+)+")
+	"|[\\w.+$&,:;=-][\"\\w.+$&,:;=-]*@" + host + "(?:\\." + host + ")+")
+
+// host is a part of a mail's address between dots. VS Code's preview takes any letter and sign for
+// one of its letters, whatever its script.
+const host = "(?:[\\w$+=^|~-]|[^\\x00-\\x7f\\pZ\\pP\\pC])+"
 
 // scheme begins an address that needs no slashes.
 var scheme = regexp.MustCompile("(?i)^(?:" + schemes + "):[^\\s`]+")

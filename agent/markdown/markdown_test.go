@@ -32,6 +32,8 @@ func TestRender(t *testing.T) {
 		"**https://evil.example** //evil.example/x":       "&#42;&#42;`https://evil.example`&#42;* `//evil.example/x`",
 		"mail a.b@evil.example, mailto:a":                 "mail `a.b@evil.example`, `mailto:a`",
 		"&#x202e; &lt; AT&T &amp":                         "&#38;#x202e; &#38;lt; AT&T &amp",
+		"a@é.com, b@пример.рф c;\"@e.com a@b+😀.com":       "`a@é.com`, `b@пример.рф` `c;\"@e.com` `a@b+😀.com`",
+		"@e.f, a @b.c \"@d/e.f\" a@b":                     "@e.f, a @b.c \"@d/e.f\" a@b",
 		"\\[x](y) \\`z\\\\":                               "&#92;[x&#93;(y) &#92;&#96;z&#92;&#92;",
 		"Makefile:3-4 and Dockerfile:1, file:/etc/passwd": "Makefile:3-4 and Dockerfile:1, `file:/etc/passwd`",
 		// The definition of a link whose name ends in code, as VS Code's renderer reads it.

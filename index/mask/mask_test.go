@@ -34,6 +34,15 @@ func drawn(r *rand.Rand, of *set, n int) string {
 	}
 }
 
+// dashed is a value in groups of as many letters, with dashes between.
+func dashed(value string, sizes ...int) string {
+	var groups []string
+	for _, n := range sizes {
+		groups, value = append(groups, value[:n]), value[n:]
+	}
+	return strings.Join(groups, "-")
+}
+
 // keyLabel is in a constant, so that this file has no line that opens a key.
 const keyLabel = "PRIVATE KEY"
 
@@ -249,6 +258,10 @@ func TestValues(t *testing.T) {
 		"Sentry's by name":        "SENTRY_AUTH_TOKEN: «" + drawn(r, hex, 64) + "»\n",
 		"a tunnel's":              "cloudflared tunnel run --token eyJ«" + strings.TrimPrefix(base64.RawStdEncoding.EncodeToString([]byte(`{"a":"`+drawn(r, hex, 32)+`","t":"`+uuid(r)+`","s":"`+drawn(r, alnum, 48)+`"}`)), "eyJ") + "»\n",
 		"Slack's of an account":   `"xoxb-«1234567890-1234567890123-` + drawn(r, alnum, 24) + `»"`,
+		"Slack's of old":          "xoxb-«123456789012-" + drawn(r, alnum, 24) + "»\n",
+		"1Password's":             "A3-«" + dashed(drawn(r, bytesOf(capitals+digits), 32), 6, 11, 5, 5, 5) + "»\n",
+		"1Password's of old":      `"A3-«` + dashed(drawn(r, bytesOf(capitals+digits), 32), 6, 6, 5, 5, 5, 5) + `»"`,
+		"Bedrock's of an hour":    "AWS_BEARER_TOKEN_BEDROCK=bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t«" + base64.StdEncoding.EncodeToString([]byte("/?Action=CallWithBearerToken&X-Amz-Signature="+drawn(r, hex, 64))) + "»\n",
 		"Snyk's":                  "snyk_uat." + drawn(r, hex, 8) + ".«" + drawn(r, word, 70) + "»\n",
 		"Asana's":                 "asana = '1/1201234567890123:«" + drawn(r, hex, 32) + "»'",
 		"Bitwarden's machines":    "BWS_ACCESS_TOKEN=0.«" + uuid(r) + "." + drawn(r, alnum, 30) + ":" + drawn(r, alnum, 22) + "==»\n",

@@ -24,7 +24,7 @@ const unbounded = 1 << 11
 var tokens = func() (by [256][]token) {
 	for _, t := range []token{
 		// Clouds and where programs run.
-		{"AKIA", base32, 16, 16, nil}, {"ASIA", base32, 16, 16, nil}, {"ABIA", base32, 16, 16, nil}, {"ACCA", base32, 16, 16, nil}, {"ABSK", base64Set, 109, 272, nil}, // Amazon
+		{"AKIA", base32, 16, 16, nil}, {"ASIA", base32, 16, 16, nil}, {"ABIA", base32, 16, 16, nil}, {"ACCA", base32, 16, 16, nil}, {"ABSK", base64Set, 109, 272, nil}, {"bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t", base64Set, 40, unbounded, nil}, // Amazon
 		{"AIza", word, 35, 35, nil}, {"GOCSPX-", word, 28, 28, nil}, {"LTAI", alnum, 20, 20, nil}, {"HRKU-", word, 60, 60, nil}, // Google, Alibaba, Heroku
 		{"dop_v1_", hex, 64, 64, nil}, {"doo_v1_", hex, 64, 64, nil}, {"dor_v1_", hex, 64, 64, nil}, {"tk-us-", word, 48, 48, nil}, // DigitalOcean, Scalingo
 		{"fo1_", word, 43, 43, nil}, {"fm2_", base64Set, 100, unbounded, nil}, {"fm1r_", base64Set, 100, unbounded, nil}, {"fm1a_", base64Set, 100, unbounded, nil}, {"nfp_", alnum, 36, 40, nil}, // Fly.io, Netlify
@@ -44,7 +44,7 @@ var tokens = func() (by [256][]token) {
 		{"oy2", alnum, 43, 43, nil}, {"cio", alnum, 32, 32, nil}, {"AKCp", alnum, 69, 69, nil}, {"cmVmd", alnum, 59, 59, nil}, {"sqp_", hex, 40, 40, nil}, {"squ_", hex, 40, 40, nil}, {"sqa_", hex, 40, 40, nil}, // NuGet, crates.io, Artifactory, Sonar
 
 		// Talk and work.
-		{"xoxb-", word, 40, 80, nil}, {"xoxp-", word, 40, 180, nil}, {"xoxa-", word, 40, 80, nil}, {"xoxs-", word, 40, 80, nil}, {"xoxr-", word, 40, 80, nil}, {"xoxc-", word, 40, 120, nil}, {"xoxe-", word, 140, 180, nil}, {"xapp-1-", word, 60, 110, nil}, {"xoxd-", bytesOf(letters + digits + "_-%"), 100, 300, nil}, // Slack
+		{"xoxb-", word, 40, 80, nil}, {"xoxb-", bytesOf(digits), 8, 14, &token{"-", alnum, 18, 26, nil}}, {"xoxp-", word, 40, 180, nil}, {"xoxa-", word, 40, 80, nil}, {"xoxs-", word, 40, 80, nil}, {"xoxr-", word, 40, 80, nil}, {"xoxc-", word, 40, 120, nil}, {"xoxe-", word, 140, 180, nil}, {"xapp-1-", word, 60, 110, nil}, {"xoxd-", bytesOf(letters + digits + "_-%"), 100, 300, nil}, // Slack
 		{"pat-na1-", hexDash, 36, 36, nil}, {"pat-na2-", hexDash, 36, 36, nil}, {"pat-eu1-", hexDash, 36, 36, nil}, {"sdk-", hexDash, 36, 36, nil}, {"ATTA", hex, 72, 72, nil}, {"sm_pat_", alnum, 16, 16, nil}, {"sm_aat_", alnum, 16, 16, nil}, {"s-s4t2ud-", hex, 64, 64, nil}, {"s-s4t2af-", hex, 64, 64, nil}, // HubSpot, LaunchDarkly, Trello, SettleMint, 42
 		{"pk_", bytesOf(digits), 6, 10, &token{"_", bytesOf(capitals + digits), 32, 32, nil}}, {"CFPAT-", word, 43, 43, nil}, {"dG9rO", base64Set, 50, 60, nil}, // Contentful, Intercom
 		{"lin_api_", alnum, 40, 40, nil}, {"lin_oauth_", hex, 64, 64, nil}, {"figd_", word, 40, 60, nil}, {"ntn_", alnum, 46, 46, nil}, {"secret_", alnum, 43, 43, nil}, {"tfp_", word, 44, 70, nil}, {"rdme_", alnum, 70, 70, nil}, // Linear, Figma, Notion, Typeform
@@ -68,7 +68,7 @@ var tokens = func() (by [256][]token) {
 		{"glsa_", alnum, 32, 32, &token{"_", alnum, 8, 8, nil}}, {"glc_", base64Set, 60, 400, nil}, {"NRAK-", alnum, 27, 27, nil}, {"NRII-", word, 32, 32, nil}, {"NRRA-", hex, 42, 42, nil}, // Grafana, New Relic
 		{"sntryu_", hex, 64, 64, nil}, {"sntrys_eyJ", bytesOf(letters + digits + "+/=_-"), 100, 600, nil}, {"phx_", alnum, 40, 60, nil}, {"slk_", hex, 64, 64, nil}, // Sentry, PostHog
 		{"eyJrIjoi", base64Set, 60, 400, nil}, {"hcaik_", alnum, 58, 58, nil}, {"xaat-", hexDash, 36, 36, nil}, {"xapt-", hexDash, 36, 36, nil}, // Grafana's of old, Honeycomb, Axiom
-		{"ops_eyJ", base64Set, 250, unbounded, nil}, {"A3-", bytesOf(capitals + digits + "-"), 31, 34, nil}, {"AGE-SECRET-KEY-1", alnum, 58, 58, nil}, // 1Password, age
+		{"ops_eyJ", base64Set, 250, unbounded, nil}, {"A3-", bytesOf(capitals + digits + "-"), 36, 37, nil}, {"AGE-SECRET-KEY-1", alnum, 58, 58, nil}, // 1Password, age
 	} {
 		by[t.prefix[0]] = append(by[t.prefix[0]], t)
 	}

@@ -16,7 +16,10 @@ import (
 // lives as long as one of its Trees is not closed.
 type version struct {
 	language string
-	parsed   []byte
+	// parsed is guarded by open.mu where the parser gave up: the latest text that it stands for.
+	parsed []byte
+	// stood is for how many later texts that was; guarded by open.mu.
+	stood int
 	// whole: without the help of an older tree, which may recover from errors in
 	// another way.
 	whole  bool
@@ -46,6 +49,8 @@ const unparsableNear = 4 << 10
 const (
 	mostUnparsable  = 8
 	largeUnparsable = 4 << 20
+	// mostStood is after how many later texts one is tried again: it may be mended by then.
+	mostStood = 200
 )
 
 // openLimit bounds the parse of an open document, in microseconds of the processor:
@@ -73,9 +78,18 @@ func versionOf(l *language, name string, old *treesitter.Tree, parsed []byte, wh
 		if v.language != name {
 			continue
 		}
-		given := v.ended() && v.tree == nil
+		given := v.ended() && v.tree == nil && v.stood < mostStood
 		switch {
-		case given && near(v.parsed, parsed), len(v.parsed) == len(parsed) && (v.whole || !whole || v.ended() && v.errors == 0) && bytes.Equal(v.parsed, parsed):
+		case given && near(v.parsed, parsed):
+			if !bytes.Equal(v.parsed, parsed) {
+				// The next edit may be at another place: it is near to this text, not to the first.
+				v.parsed = parsed
+				v.stood++
+			}
+			v.users++
+			open.mu.Unlock()
+			return v
+		case len(v.parsed) == len(parsed) && (v.whole || !whole || v.ended() && v.errors == 0) && bytes.Equal(v.parsed, parsed):
 			v.users++
 			open.mu.Unlock()
 			<-v.ready

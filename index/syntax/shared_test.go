@@ -123,6 +123,14 @@ func TestFailedParsesAreRemembered(t *testing.T) {
 			t.Error("it was parsed in the end")
 		}
 	}
+	// Who works at two places of it changes one of them at a time.
+	for i := range 6 {
+		at := i % 2 * 700_000
+		text = text[:at] + "y" + text[at:]
+		if _, ok := ParseErrors("typescript", []byte(text)); ok {
+			t.Error("it was parsed in the end")
+		}
+	}
 	if n := parsed() - before; n != 1 {
 		t.Errorf("the parser was asked %d times", n)
 	}
@@ -132,6 +140,25 @@ func TestFailedParsesAreRemembered(t *testing.T) {
 		if n, ok := other.ErrorCount(); !ok || n > 0 {
 			t.Errorf("a sound text of the same length: %d errors, %t", n, ok)
 		}
+	}
+}
+
+// What is mended little by little is tried again in the end.
+func TestFailedParsesAreForgotten(t *testing.T) {
+	sound := "package forgotten\n\nvar (\n" + strings.Repeat("\ta = f(b)\n", 1000) + ")\n"
+	before := parsed()
+	v := versionOf(languageFor("go"), "go", nil, []byte("x "+sound), true)
+	v.tree.Close()
+	v.tree = nil // as if the parser had given up
+	defer v.release()
+	for i := range mostStood + 1 {
+		errors, ok := ParseErrors("go", []byte(strings.Repeat("\n", i)+sound))
+		if tried := i == mostStood; ok != tried || len(errors) > 0 {
+			t.Fatalf("after %d edits it is parsed: %t, %v", i, ok, errors)
+		}
+	}
+	if n := parsed() - before; n != 2 {
+		t.Errorf("the parser was asked %d times", n)
 	}
 }
 

@@ -43,6 +43,39 @@ func TestAskWithoutAModel(t *testing.T) {
 	}
 }
 
+// So is one that a model goes away over, before its watcher knows: between two questions, or before it has said a word.
+func TestAskOfAModelThatGoes(t *testing.T) {
+	fake := modeltest.NewServer(t)
+	answers := func(a modeltest.Answer) {
+		fake.Script(func(r modeltest.Request) modeltest.Answer {
+			if r.NumPredict() <= 1 { // the prompt is only read
+				return modeltest.Answer{}
+			}
+			return a
+		})
+	}
+	answers(modeltest.Answer{Pieces: []string{"Apples are collected in barn/a.go:1-3."}})
+	ctx, e := serveEditor(t, "neovim", barn(t), "--ollama", fake.URL, "--state-dir", t.TempDir())
+	asked := func() (answer struct{ Text string }) {
+		t.Helper()
+		if err := e.Call(ctx, "quarry/ask", map[string]any{"question": "where are apples collected?"}, &answer); err != nil {
+			t.Fatal(err)
+		}
+		return answer
+	}
+	if got := asked(); !strings.HasPrefix(got.Text, "Apples are collected") {
+		t.Fatalf("%q", got.Text)
+	}
+	answers(modeltest.Answer{Disconnect: true})
+	if got := asked(); !strings.HasPrefix(got.Text, "No model can answer now: Ollama broke off") || !strings.Contains(got.Text, "- barn/a.go:") {
+		t.Errorf("%q", got.Text)
+	}
+	fake.Stop() // which a request may find out as the end of a connection
+	if got := asked(); !strings.HasPrefix(got.Text, "No model can answer now: Ollama ") || !strings.Contains(got.Text, "- barn/a.go:") {
+		t.Errorf("%q", got.Text)
+	}
+}
+
 // The command line answers so, too.
 func TestAskCommandWithoutAModel(t *testing.T) {
 	t.Chdir(barn(t))

@@ -36,15 +36,33 @@ func (c *Core) Available() error {
 	return nil
 }
 
+// gone is why no model can answer, where err is of asking one and nobody was shown any of an answer. The
+// error of a request is known sooner than what the watcher finds out.
+func (c *Core) gone(err error, said bool) error {
+	if err == nil || said {
+		return nil
+	}
+	if gone := c.Available(); gone != nil {
+		return gone
+	}
+	if errors.Is(err, model.ErrUnreachable) || errors.Is(err, model.ErrBroken) {
+		return err
+	}
+	return nil
+}
+
 // Explain implements assist.Assistant.
 func (c *Core) Explain(ctx context.Context, p agent.Problem, emit func(text string) bool) (agent.Explanation, error) {
 	if gone := c.Available(); gone != nil {
 		return c.explainNearest(ctx, p, gone)
 	}
-	seen := &witness{Tools: c.tools}
-	x, err := c.Assistant(c, Assisting{tools: seen}).Explain(workspace.Question(ctx), p, emit)
-	if gone := c.Available(); err != nil && gone != nil && ctx.Err() == nil {
-		return c.explainNearest(ctx, p, gone) // it was not known before
+	seen, said := &witness{Tools: c.tools}, false
+	x, err := c.Assistant(c, Assisting{tools: seen}).Explain(workspace.Question(ctx), p, func(text string) bool {
+		said = true
+		return emit(text)
+	})
+	if gone := c.gone(err, said); gone != nil && ctx.Err() == nil {
+		return c.explainNearest(ctx, p, gone)
 	}
 	x.Backend, x.Missing = seen.backend, seen.missing
 	return x, err
@@ -242,9 +260,16 @@ func (c *Core) askOrSearch(ctx context.Context, q agent.Question, limit time.Dur
 		w.Text = nil
 	}
 	workspace.Waited(ctx)
+	said := false
+	if show := w.Text; show != nil {
+		w.Text = func(text string) bool {
+			said = true
+			return show(text)
+		}
+	}
 	r, err = c.AskWithin(ctx, q, limit, w)
-	if gone := c.Available(); err != nil && gone != nil && ctx.Err() == nil {
-		return c.nearest(ctx, "question", q, gone) // it was not known before
+	if gone := c.gone(err, said); gone != nil && ctx.Err() == nil {
+		return c.nearest(ctx, "question", q, gone)
 	}
 	r.Backend, r.Missing = first.Backend, before
 	if err == nil && r.Unfounded && before != nil {

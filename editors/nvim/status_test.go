@@ -69,12 +69,29 @@ func TestKilledServerComesBack(t *testing.T) {
 	p.WaitForText("client 2")
 }
 
-// One that ends again and again is left alone, and the user is told in one line.
+// One that ends again and again is left alone. The user is told in one line, the status and the health check say so until it
+// is started again, and the latter says how.
 func TestServerThatCannotRunIsLeftAlone(t *testing.T) {
-	p := open(t, editor{text: editortest.Shelf, init: "vim.lsp.config('quarry', { cmd = { 'false' } })\n"})
+	p := open(t, editor{
+		text: editortest.Shelf,
+		init: "vim.lsp.config('quarry', { cmd = { 'false' } })\n",
+		path: []string{editortest.QuarryFolder},
+		env:  map[string]string{"OLLAMA_HOST": "127.0.0.1:1"},
+	})
 	screen := p.WaitForText("quarry: the server ends again and again")
 	if screen.Contains("ENTER") {
 		t.Errorf("a question about the server's end:\n%s", screen.Framed())
+	}
+	p.Type(":echo luaeval(\"require('quarry').status()\")..'.'\n")
+	p.WaitForText("! quarry: ended.")
+	p.Type(":checkhealth quarry\n")
+	p.WaitForText("Start it: :lua vim.lsp.enable('quarry')")
+	p.Type(":close\n:lua vim.lsp.config('quarry', { cmd = { 'quarry', 'lsp' } }) vim.lsp.enable('quarry')\n")
+	p.Insist("status of the new server", func() { p.Type(":echo luaeval(\"require('quarry').status()\")..'.'\n") },
+		func(s editortest.Screen) bool { return s.Contains("quarry: no model.") })
+	p.Type(":checkhealth quarry\n")
+	if screen := p.WaitForText("with inline completion, 1 buffer(s)"); screen.Contains("Start it") {
+		t.Errorf("the health check is of the old server:\n%s", screen.Framed())
 	}
 }
 

@@ -63,7 +63,12 @@ local function check_clients()
   end
   health.ok('enabled')
   local clients = vim.lsp.get_clients({ name = 'quarry' })
-  if #clients == 0 then
+  if require('quarry.restart').gave_up() then
+    health.warn('the server ended again and again, and was not started any more', {
+      "Start it: :lua vim.lsp.enable('quarry')",
+      'Its log: :lua= vim.lsp.log.get_filename()',
+    })
+  elseif #clients == 0 then
     health.info('no server is running yet: it starts with the first file you open')
   end
   for _, client in ipairs(clients) do

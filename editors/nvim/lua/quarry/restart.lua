@@ -7,6 +7,18 @@ local MOST, WITHIN = 3, 180 -- restarts in so many seconds; more are a fault tha
 ---@type table<string, number[]> when the server of a root was restarted, in seconds
 local times = {}
 
+---@type table<string, true> the roots whose server ended too often and was not started again since
+local alone = {}
+
+--- Whether a server is left alone, since it ended again and again.
+---@return boolean
+function M.gave_up()
+  for _, client in ipairs(vim.lsp.get_clients({ name = 'quarry' })) do
+    alone[client.root_dir or ''] = nil
+  end
+  return next(alone) ~= nil
+end
+
 --- Neovim says "quit with exit code" of a server that it did not stop, which asks to "Press ENTER" while the user types.
 --- What is said here is shorter and true.
 local function hush()
@@ -45,6 +57,7 @@ function M.exited(code, signal, client_id)
     end, times[root] or {})
     times[root] = of_late
     if #of_late >= MOST then
+      alone[root] = true
       vim.schedule(function()
         vim.notify('quarry: the server ends again and again; see :checkhealth quarry', vim.log.levels.ERROR)
       end)

@@ -63,7 +63,10 @@ local signs = { ready = '', busy = '… ', warning = '! ' }
 --- A few words for a status line; '' where quarry does not run.
 ---@return string
 function M.line()
-  local note = M.of()
+  local note, client = M.of()
+  if not client and vim.bo.buftype == '' and require('quarry.restart').gave_up() then
+    return signs.warning .. 'quarry: ended'
+  end
   return note and signs[note.level] .. 'quarry: ' .. note.text or ''
 end
 

@@ -68,7 +68,9 @@ is written once they show its end.  What comes whole begins at the top."
       (quarry-page--link-places roots)
       (pcase-dolist (`(,w ,start ,point ,follows) windows)
         (set-window-start w (min start (point-max)) t)
-        (set-window-point w (if follows (point-max) (min point (point-max))))))))
+        (set-window-point w (if follows (point-max) (min point (point-max))))
+        (when (and follows (not (pos-visible-in-window-p (point-max) w)))
+          (with-selected-window w (recenter -1))))))) ; Emacs itself would leave half of the window empty
 
 ;;;; Places
 

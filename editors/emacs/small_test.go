@@ -33,6 +33,28 @@ func TestFixIn80By24(t *testing.T) {
 	}
 }
 
+// An explanation that grows is read without a key: the window goes with it, and leaves none of its rows empty.
+func TestExplanationIn80By24(t *testing.T) {
+	s := openShopOn(t, editor{init: eglot(t) + linter, columns: 80, rows: 24})
+	s.Insist("diagnostic", func() {
+		s.Press("M-:")
+		s.Type("(message \"found %S\" (and (flymake-diagnostics) (quarry--connection) t))\n")
+	}, func(screen editortest.Screen) bool { return screen.Contains("found t") })
+	s.onMistake()
+	model := s.hold()
+	s.Press("C-c", "q", "e")
+	s.WaitForText("quarry: Expla") // the rest is cut
+	model.words(5)
+	s.WaitForText("Nothing is called Counts; the") // the page grows from now on
+	model.release()
+	screen := s.WaitForText("Confidence:")
+	for _, want := range []string{"n += it.Counts", explained, "Fix: write it.Count."} {
+		if !screen.Contains(want) {
+			t.Errorf("no %q on the screen:\n%s", want, screen.Framed())
+		}
+	}
+}
+
 // noServer says what was decided of a change that no server proposed.
 const noServer = `
 (setq quarry--hasty 0) ; which another test is about

@@ -94,7 +94,7 @@ func TestAQuestionAboutAChangeShowsItFirst(t *testing.T) {
 					t.Errorf("%q: %q", question, choices)
 				}
 				page, err := e.Page()
-				want := "```diff\n-foo\n+bar\n```\n\nCall bar. foo was renamed. Confidence: medium. Based on b.go:3-5, c.go:1.\n"
+				want := "```diff\n-foo\n+bar\n```\n\nCall bar. foo was renamed.\n\nConfidence: medium. Based on b.go:3-5, c.go:1.\n"
 				if diff := cmp.Diff(want, page); err != nil || diff != "" {
 					t.Errorf("%v; shown (-want +got):\n%s", err, diff)
 				}

@@ -93,7 +93,7 @@ func TestFix(t *testing.T) {
 	term.WaitForText("Show changes")
 	term.Press("Down", "Enter")
 	screen := term.WaitForText("Apply this change")
-	for _, line := range []string{"-   n += it.Counts", "+   n += it.Count"} {
+	for _, line := range []string{"-   n += it.Counts", "+   n += it.Count", "Based on shop.go:3-6."} {
 		if !screen.Contains(line) {
 			t.Errorf("the question hides %q:\n%s", line, screen.Framed())
 		}

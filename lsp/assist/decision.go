@@ -237,8 +237,9 @@ func (s *Service) agreedByMessage(ctx context.Context, d *decision) (end error) 
 			s.screen.Say(protocol.MessageTypeInfo, tooHasty+"The question comes back when you pause.")
 		case chosen == choiceShow:
 			// The diff begins in the first line: the next question may lie over what is below.
-			text := fmt.Sprintf("%s\n\n%s\n", markdown.Code("diff", strings.TrimRight(d.Diff, "\n")),
-				markdown.Inline(fmt.Sprintf("%s. %s %s", title, d.Reason, s.basis(d.Proposal))))
+			// Helix cuts what is longer than its window, so that the basis has a line of its own.
+			text := fmt.Sprintf("%s\n\n%s\n\n%s\n", markdown.Code("diff", strings.TrimRight(d.Diff, "\n")),
+				markdown.Inline(fmt.Sprintf("%s. %s", title, d.Reason)), markdown.Inline(s.basis(d.Proposal)))
 			if err := s.screen.Show("proposal", text); err != nil {
 				return err
 			}

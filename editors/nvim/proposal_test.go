@@ -126,6 +126,19 @@ func TestChangeWindowSaysWhatItDoes(t *testing.T) {
 	p.waitForSaved(editortest.Shop)
 }
 
+// In a narrow window the keys stay, and what else is said below it gives way.
+func TestKeysOfAChangeInANarrowWindow(t *testing.T) {
+	p := openShop(t, fix)
+	p.Type(":set lines=12 columns=44\n:QuarryFix\n")
+	if screen := p.waitForChange(); !screen.Contains(keysOfChange+" · ") || screen.Contains("below") {
+		t.Errorf("what is below is not said, or at full length:\n%s", screen.Framed())
+	}
+	p.Press("F5", "q")
+	p.waitForNoChange()
+	p.Type(":set columns=30\n:11\n:QuarryFix\n")
+	p.waitForChange()
+}
+
 // A change that the window has no room for is applied once every changed line of it was on the screen.
 func TestNoChangeIsAppliedUnseen(t *testing.T) {
 	p := openShop(t, fix)

@@ -179,9 +179,12 @@ local function look(p)
     return line < top or line > bottom
   end, p.unseen)
   local more = api.nvim_buf_line_count(api.nvim_win_get_buf(p.win)) - bottom
-  local text = ' ga apply · q discard '
-  if more > 0 then
-    text = text .. ('· %d more line%s below '):format(more, more > 1 and 's' or '')
+  local keys, text = ' ga apply · q discard ', nil
+  for _, rest in ipairs(more > 0 and { ('· %d more line%s below '):format(more, more > 1 and 's' or ''), ('· %d more '):format(more), '' } or { '' }) do
+    text = keys .. rest
+    if api.nvim_strwidth(text) <= api.nvim_win_get_width(p.win) then -- else Neovim cuts off its beginning, the key that applies
+      break
+    end
   end
   api.nvim_win_set_config(p.win, { footer = text, footer_pos = 'center' })
 end

@@ -70,7 +70,7 @@ export function lay(text: string): Laid {
     lines.push(...parts(line));
     return lines.length;
   });
-  const end = ended || own.length === 0 ? '⎯⎯ end of the file ⎯⎯' : '⎯⎯ end of the file, without a line break ⎯⎯';
+  const end = ended || own.length === 0 ? '── end of the file ──' : '── end of the file, without a line break ──';
   return { text: [...lines, end, ...Array<string>(below).fill('')].join('\n'), lines, first: [0, ...first] };
 }
 

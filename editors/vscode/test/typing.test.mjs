@@ -55,10 +55,10 @@ test('long lines are shown in parts, and a run goes with them', () => {
   const before = lay(`one\n${long}\n\ttwo\r\n`);
   assert.deepEqual(before.lines, ['one', 'word '.repeat(20), `⤷ ${'word '.repeat(10)}end`, '\ttwo']);
   assert.deepEqual(before.first, [0, 1, 3, 4]);
-  assert.match(before.text, /\ttwo\n⎯⎯ end of the file ⎯⎯\n{60}$/);
+  assert.match(before.text, /\ttwo\n── end of the file ──\n{60}$/);
   const after = lay('x'.repeat(250));
   assert.deepEqual(after.lines, ['x'.repeat(100), `⤷ ${'x'.repeat(100)}`, `⤷ ${'x'.repeat(50)}`]);
-  assert.match(after.text, /\n⎯⎯ end of the file, without a line break ⎯⎯\n/);
+  assert.match(after.text, /\n── end of the file, without a line break ──\n/);
   assert.deepEqual(lay('').lines, []);
   const run = laidRun({ before: { line: 1, count: 2, rows: 0 }, after: { line: 0, count: 1, rows: 0 } }, { before, after });
   assert.deepEqual([run.before.line, run.before.count, run.after.line, run.after.count], [1, 3, 0, 3]);

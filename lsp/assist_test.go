@@ -50,6 +50,9 @@ func explaining(write func(context.Context, func(string) bool) (string, error)) 
 const explained = "# undefined: foo\n\na.go:4, says compiler.\n\nNobody wrote foo. Write it.\n\n---\n\n" +
 	"Confidence: high. Based on b.go:2. 2 citations were removed: the answer's evidence does not show them.\n"
 
+// explainedInFile is explained as a page that is a file has it.
+var explainedInFile = strings.Replace(explained, "the answer's", "the\nanswer's", 1)
+
 func explain(t *testing.T, e *headless.Editor, b *headless.Buffer) {
 	t.Helper()
 	a := named(t, actions(t, e, b, b.Cursor, b.Cursor), "Explain")
@@ -129,7 +132,7 @@ func TestExplanationsWithoutVirtualDocuments(t *testing.T) {
 				if err := e.Await(soon(t), func() bool { return len(e.Documents()) > i }); err != nil {
 					t.Fatal(err)
 				}
-				page(t, e, explained)
+				page(t, e, explainedInFile)
 			}
 			if docs := e.Documents(); docs[0] == docs[1] {
 				t.Error("the second explanation is in the file of the first, which the editor may not read again")
@@ -169,7 +172,7 @@ func TestHoverShowsAFinishedExplanation(t *testing.T) {
 	for range cap(next) {
 		next <- true
 	}
-	page(t, e, explained)
+	page(t, e, explainedInFile)
 	want := "**quarry:** undefined: foo\n\nNobody wrote foo. Write it."
 	if err := e.Await(soon(t), func() bool { return strings.HasPrefix(hover(b.Cursor), want) }); err != nil {
 		t.Fatalf("hover: %q", hover(b.Cursor))

@@ -188,7 +188,7 @@ func TestWhatIsLeftOutLaterIsNotShownAgain(t *testing.T) {
 	for range cap(next) {
 		next <- true
 	}
-	page(t, e, explained)
+	page(t, e, explainedInFile)
 	complete(t, e, b)
 	came := func() string {
 		t.Helper()

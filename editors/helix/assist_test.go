@@ -308,7 +308,7 @@ func TestWithoutAModel(t *testing.T) {
 	menu(term)
 	term.Press("Enter")
 	term.WaitForText("- shop.go:1-14")
-	if screen := term.Screen(); !screen.Contains("No model can answer now: Ollama does not answer") {
+	if screen := term.Screen(); !screen.Contains("No model can answer now: Ollama does not answer") || !screen.Contains("ollama.com/download") {
 		t.Errorf("the explanation does not say whose it is:\n%s", screen.Framed())
 	}
 	term.Press("C-o")

@@ -186,7 +186,7 @@ func (s *Screen) showWhole(ctx context.Context, name string, text prose) error {
 	path := filepath.Join(dir, fmt.Sprintf("%s-%d.md", name, s.shownNumber.Add(1)))
 	// The file is the user's alone, since it may quote their code, and is not
 	// to be changed.
-	if err := os.WriteFile(path, []byte(text.markdown()), 0o400); err != nil {
+	if err := os.WriteFile(path, []byte(fold(text.markdown(), pageColumns)), 0o400); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	return s.showDocument(ctx, uri.File(path))

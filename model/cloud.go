@@ -42,6 +42,7 @@ type guard struct {
 	told    atomic.Pointer[string] // the host that elsewhere had last
 	left    atomic.Bool            // sent was called
 	shown   atomic.Bool            // openAI.lookAtOllama has found nothing
+	away    atomic.Bool            // the last answer came from another machine
 	refusal atomic.Pointer[problem]
 }
 
@@ -127,6 +128,7 @@ func (o origin) host() string {
 // look fails with ErrRefused if an answer came from another machine and that is not allowed.
 // If it is allowed, OnElsewhere is called.
 func (g *guard) look(from origin) error {
+	g.away.Store(from != origin{})
 	if from == (origin{}) {
 		return nil
 	}

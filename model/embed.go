@@ -187,7 +187,7 @@ func (e *Embedder) Check(ctx context.Context) []Finding {
 		return err
 	}
 	var err error
-	if _, loads := e.backend.(unloader); loads {
+	if loads(e.backend) {
 		err = embed(ctx, nil)
 	} else {
 		err = e.host.unlessSilent(ctx, embed)

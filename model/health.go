@@ -170,7 +170,7 @@ func (rt *Runtime) noteEnd(err error, answered bool) {
 // token, nil if the wait was short or behind a conversation: many servers answer one request
 // after the other. A model of Ollama's may be stuck or busy instead, which stuck.go finds out.
 func (rt *Runtime) unansweredIn(waited time.Duration, behind bool) error {
-	if _, ok := rt.backend.(unloader); ok || waited < unheard || behind || rt.converses() {
+	if loads(rt.backend) || waited < unheard || behind || rt.converses() {
 		return nil
 	}
 	return &problem{kind: ErrServer, what: rt.endpoint.Host + " gives no answer in time", fix: "wait, choose a smaller model, or restart it if this goes on"}

@@ -233,6 +233,8 @@ func (c *ollama) unload(ctx context.Context) error {
 	}
 }
 
+func (c *ollama) elsewhere() bool { return InCloud(c.model) || c.guard.away.Load() }
+
 func (c *ollama) loaded(ctx context.Context) (placement, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

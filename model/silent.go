@@ -20,7 +20,7 @@ var errSilent = errors.New("the server sent nothing for too long")
 // the kind of server.
 func (rt *Runtime) first(ctx context.Context, r request, each func(chunk)) error {
 	ctx = rt.own(ctx)
-	if _, ok := rt.backend.(unloader); ok {
+	if loads(rt.backend) {
 		return rt.patiently(ctx, r, canaryPatience, each)
 	}
 	return rt.unlessSilent(ctx, func(ctx context.Context, heard func()) error {

@@ -18,6 +18,15 @@ import (
 // unloader is a backend that loads the model for a request and can unload it.
 type unloader interface {
 	unload(ctx context.Context) error
+	// elsewhere is whether another machine runs the model, which then is never in the memory
+	// that the server tells of.
+	elsewhere() bool
+}
+
+// loads is whether a backend's server loads the model here when it is asked.
+func loads(b backend) bool {
+	u, ok := b.(unloader)
+	return ok && !u.elsewhere()
 }
 
 // canaryPatience is the patience with the first request to a server. That server may have been
@@ -108,17 +117,19 @@ func (rt *Runtime) patiently(ctx context.Context, r request, limit time.Duration
 // watched completes r. It fails with a suspicion if no token came within limit and the server
 // may be stuck.
 func (rt *Runtime) watched(ctx context.Context, r request, limit time.Duration, each func(chunk)) error {
-	if _, ok := rt.backend.(unloader); !ok {
+	if !loads(rt.backend) {
 		return rt.complete(ctx, r, each)
 	}
 	attempt, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	alive, over := make(chan struct{}), make(chan struct{})
+	looking, stop := context.WithCancel(rt.ctx) // so that an answer waits for nobody who looks at the server
+	defer stop()
 	var watchers sync.WaitGroup
-	watchers.Go(func() { rt.tellLoad(alive, over) })
+	watchers.Go(func() { rt.tellLoad(looking, alive, over) })
 	watchers.Go(func() {
 		for {
-			seen, silent := rt.silent(alive, over, limit, rt.cold(r))
+			seen, silent := rt.silent(looking, alive, over, limit, rt.cold(r))
 			if !silent {
 				return
 			}
@@ -139,6 +150,7 @@ func (rt *Runtime) watched(ctx context.Context, r request, limit time.Duration, 
 		each(c)
 	})
 	close(over)
+	stop()
 	watchers.Wait()
 	var s *suspicion
 	switch {
@@ -185,7 +197,7 @@ func (rt *Runtime) released(before placement) (now placement, free bool, err err
 	if now, err = rt.loaded(rt.ctx); err != nil || !rt.isOurs(now) {
 		return now, err == nil, err
 	}
-	return now, !now.expires.Equal(before.expires) && !rt.isFresh(now), nil
+	return now, !now.expires.Equal(before.expires) && !rt.isFresh(rt.ctx, now), nil
 }
 
 // take notes that the model answers another program, and has the status say so. quarry then
@@ -291,7 +303,7 @@ func (rt *Runtime) inLine(ctx context.Context, r request, limit time.Duration, e
 // still be loading, or may be stuck with its first request. In that case the watcher asks for
 // it to be loaded, which a model in memory answers at once, and the request has cold from then
 // on, the time that the whole prompt takes.
-func (rt *Runtime) silent(alive, over <-chan struct{}, limit, cold time.Duration) (placement, bool) {
+func (rt *Runtime) silent(ctx context.Context, alive, over <-chan struct{}, limit, cold time.Duration) (placement, bool) {
 	fresh := false // as far as was seen, it has ended no request
 	for {
 		isLoaded := false
@@ -312,7 +324,7 @@ func (rt *Runtime) silent(alive, over <-chan struct{}, limit, cold time.Duration
 				return placement{}, false
 			case <-rt.opt.Clock.After(limit / 2):
 			}
-			if seen[i], err = rt.loaded(rt.ctx); err != nil {
+			if seen[i], err = rt.loaded(ctx); err != nil {
 				break // the request itself will fail with what is wrong
 			}
 		}
@@ -323,11 +335,11 @@ func (rt *Runtime) silent(alive, over <-chan struct{}, limit, cold time.Duration
 		if ours && seen[1].expires.Equal(seen[0].expires) {
 			return seen[1], true
 		}
-		fresh = ours && rt.isFresh(seen[1])
+		fresh = ours && rt.isFresh(ctx, seen[1])
 		if fresh && isLoaded {
 			return seen[1], true
 		}
-		rt.reloading()
+		rt.reloading(alive, over)
 	}
 }
 
@@ -339,7 +351,7 @@ const loadLook = 2 * time.Second
 // loadLook and the model was not in memory, or came there for that request. It returns early
 // if one of the channels is closed. silent finds out the same, but only when it has lost its
 // patience, which is after a quarter of a minute where tokens are slow.
-func (rt *Runtime) tellLoad(alive, over <-chan struct{}) {
+func (rt *Runtime) tellLoad(ctx context.Context, alive, over <-chan struct{}) {
 	select {
 	case <-alive:
 		return
@@ -347,8 +359,8 @@ func (rt *Runtime) tellLoad(alive, over <-chan struct{}) {
 		return
 	case <-rt.opt.Clock.After(loadLook):
 	}
-	if seen, err := rt.loaded(rt.ctx); err == nil && (!rt.isOurs(seen) || rt.isFresh(seen)) {
-		rt.reloading()
+	if seen, err := rt.loaded(ctx); err == nil && (!rt.isOurs(seen) || rt.isFresh(ctx, seen)) {
+		rt.reloading(alive, over)
 	}
 }
 
@@ -374,8 +386,8 @@ func (rt *Runtime) afterLoading(alive, over <-chan struct{}) (st State, waits bo
 
 // isFresh is whether the model has ended no request since it was loaded. Until it has, Ollama
 // counts the time until it unloads the model from whenever it is asked.
-func (rt *Runtime) isFresh(seen placement) bool {
-	again, err := rt.loaded(rt.ctx)
+func (rt *Runtime) isFresh(ctx context.Context, seen placement) bool {
+	again, err := rt.loaded(ctx)
 	return err == nil && rt.isOurs(again) && !again.expires.Equal(seen.expires)
 }
 
@@ -386,8 +398,16 @@ func (rt *Runtime) isOurs(p placement) bool {
 }
 
 // reloading publishes that the model is loading while a request waits for it. The watcher
-// finds out when it is loaded.
-func (rt *Runtime) reloading() {
+// finds out when it is loaded. If one of the channels is closed, the request has its answer, so
+// that what was seen before is over.
+func (rt *Runtime) reloading(alive, over <-chan struct{}) {
+	select {
+	case <-alive:
+		return
+	case <-over:
+		return
+	default:
+	}
 	st := rt.State()
 	if st.Phase != Ready {
 		return

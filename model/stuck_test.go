@@ -343,6 +343,83 @@ func TestAModelThatIsLoadedAgainIsNotTakenForStuck(t *testing.T) {
 	}
 }
 
+// A look at the server that ends after the first token tells of what is over.
+func TestALoadThatIsOverIsNotTold(t *testing.T) {
+	s := modeltest.NewServer(t)
+	clock, seen := newManualClock(), newStates()
+	opt := options(s.URL)
+	opt.Clock, opt.OnChange = clock, seen.add
+	o := ready(t, opt)
+	before := len(seen.phases())
+	s.Unload()
+	rest, looks := make(chan struct{}), make(chan struct{})
+	came := s.HoldLooks(looks)
+	s.Queue(modeltest.Answer{Pieces: []string{"a", "b"}, Gate: rest})
+	first, answer := make(chan struct{}), make(chan string, 1)
+	go func() {
+		text := ""
+		_, err := o.Generate(soon(t), fim("x", ""), 5, nil, 0, func(piece string, _ float64) bool {
+			if text == "" {
+				close(first)
+			}
+			text += piece
+			return true
+		})
+		answer <- fmt.Sprint(text, err)
+	}()
+	waitOutcome(t, s, fim("x", ""), modeltest.Running)
+	waits(t, clock, loadLook)
+	<-came
+	rest <- struct{}{}
+	<-first
+	answered := s.Looks()
+	close(looks)
+	eventually(t, "quarry has looked twice", func() bool { return s.Looks() == answered+2 }) // it has not ended a request since it was loaded
+	close(rest)
+	if got := <-answer; got != "ab<nil>" {
+		t.Errorf("got %s", got)
+	}
+	if got := seen.phases()[before:]; len(got) > 0 {
+		t.Errorf("after the first token the user was told %v", got)
+	}
+}
+
+// A model of Ollama's cloud is never in this machine's memory, and is not reloaded for that.
+func TestAModelElsewhereIsNotSaidToBeLoading(t *testing.T) {
+	for _, m := range []modeltest.Model{{Name: "qwen3-coder:480b-cloud", RemoteHost: "https://ollama.com:443"}, {Name: "mine", RemoteHost: "https://ollama.com:443"}} {
+		t.Run(m.Name, func(t *testing.T) {
+			s := modeltest.NewServer(t)
+			s.SetModels(m)
+			clock, seen := newManualClock(), newStates()
+			opt := options(s.URL)
+			opt.Model, opt.AllowRemote, opt.Clock, opt.OnChange = m.Name, true, clock, seen.add
+			o := ready(t, opt)
+			s.Queue(modeltest.Answer{Pieces: []string{"a", "b", "c"}, Gate: onePiece()})
+			cancelled(t, o, fim("x", ""))
+			waitOutcome(t, s, fim("x", ""), modeltest.Cancelled)
+
+			before, unloads, minute := len(seen.phases()), s.Unloads(), time.Minute
+			hold := make(chan struct{})
+			s.Queue(modeltest.Answer{Pieces: []string{"text"}, Hold: hold})
+			next, looks := ask(t.Context(), o, fim("x", "y")), s.Looks()
+			waitOutcome(t, s, fim("x", "y"), modeltest.Running)
+			waits(t, clock, 500*time.Millisecond) // quarry asks whether the server is there
+			eventually(t, "a minute is over", func() bool {
+				clock.advance(500 * time.Millisecond)
+				minute -= 500 * time.Millisecond
+				return minute <= 0
+			})
+			close(hold)
+			if text, err := next.wait(t); err != nil || text != "text" {
+				t.Errorf("got %q, %v", text, err)
+			}
+			if got := seen.phases()[before:]; len(got) > 0 || s.Unloads() != unloads || s.Looks() != looks {
+				t.Errorf("the user was told %v; the model was looked for in memory %d times and unloaded %d", got, s.Looks()-looks, s.Unloads()-unloads)
+			}
+		})
+	}
+}
+
 // The same model with another context length is another program's: Ollama waits
 // for that one's answer before it loads the model anew.
 func TestAModelThatAnotherUsesIsNotTakenForStuck(t *testing.T) {

@@ -147,6 +147,9 @@ type Server struct {
 	stuck    bool            // the one in slot will never end
 	frozen   chan struct{}   // closed by Thaw; nil while not frozen
 	loading  <-chan struct{} // as in HoldLoads
+	looks    <-chan struct{} // as in HoldLooks
+	looked   chan struct{}   // closed and nil once looks holds one
+	answered int             // looks
 }
 
 // keepAlive is how long the Server keeps a model in memory.
@@ -525,11 +528,44 @@ func (s *Server) pull(w http.ResponseWriter, r *http.Request) {
 	say(map[string]any{"status": "success"})
 }
 
-func (s *Server) ps(w http.ResponseWriter, _ *http.Request) {
+// HoldLooks makes /api/ps answer when until is closed. came is closed when the first has asked.
+func (s *Server) HoldLooks(until <-chan struct{}) (came <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.looks, s.looked = until, make(chan struct{})
+	return s.looked
+}
+
+// Looks is how often /api/ps has answered.
+func (s *Server) Looks() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.answered
+}
+
+func (s *Server) ps(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	until, stopping := s.looks, s.stopping
+	if s.looked != nil {
+		close(s.looked)
+		s.looked = nil
+	}
+	s.mu.Unlock()
+	if until != nil {
+		select {
+		case <-until:
+		case <-r.Context().Done():
+		case <-stopping:
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answered++
 	list := []map[string]any{}
 	for name, m := range s.loaded {
+		if s.isElsewhere(name) {
+			continue
+		}
 		expires := m.expires
 		if expires.IsZero() {
 			expires = time.Now().Add(keepAlive)
@@ -537,6 +573,11 @@ func (s *Server) ps(w http.ResponseWriter, _ *http.Request) {
 		list = append(list, map[string]any{"name": name, "model": name, "context_length": m.numCtx, "expires_at": expires, "size": s.sizeOf(name, m.numCtx), "digest": digestOf(name)})
 	}
 	reply(w, 200, map[string]any{"models": list})
+}
+
+// isElsewhere is whether another machine has the model in its memory. mu is held.
+func (s *Server) isElsewhere(name string) bool {
+	return slices.ContainsFunc(s.models, func(m Model) bool { return fullName(m.Name) == name && m.RemoteHost != "" })
 }
 
 // sizeOf is what a loaded model takes. mu is held.

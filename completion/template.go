@@ -14,12 +14,14 @@ import (
 type Template struct {
 	// Name is the family's name, as the setting gives it.
 	Name string
-	// models are parts of model names, lower case: a hint which family to try
-	// first, and between families with the same tags all that there is.
-	models []string
-	// named families are tried only where the name says so: their tags stand in
-	// vocabularies of models that were never trained to fill in the middle, or are so
-	// short that a count of tokens hardly tells.
+	// models are parts of model names, lower case, and architectures what the architectures
+	// of its models begin with, as their files call them; those of many families are left
+	// out. They are hints which family to try first, and decide between families with the
+	// same tags.
+	models, architectures []string
+	// named families are tried only where the name or the server's own template says so:
+	// their tags stand in vocabularies of models that were never trained to fill in the
+	// middle, or are so short that a count of tokens hardly tells.
 	named bool
 	// middle may be "": the middle then follows what stands last.
 	prefix, suffix, middle string
@@ -44,25 +46,25 @@ const CustomTemplate = "custom"
 var templates = []*Template{
 	granite,
 	{
-		Name: "qwen2.5-coder", models: []string{"qwen", "sweep"},
+		Name: "qwen2.5-coder", models: []string{"qwen", "sweep"}, architectures: []string{"qwen"},
 		prefix: "<|fim_prefix|>", suffix: "<|fim_suffix|>", middle: "<|fim_middle|>",
 		stop: []string{"<|endoftext|>", "<|fim_pad|>", "<|repo_name|>", "<|file_sep|>", "<|im_start|>", "<|im_end|>"},
 		chat: &[2]string{"<|im_start|>user\n", "<|im_end|>\n<|im_start|>assistant\n"},
 	},
 	{
-		Name: "codegemma", models: []string{"codegemma"},
+		Name: "codegemma", models: []string{"codegemma"}, architectures: []string{"gemma"},
 		prefix: "<|fim_prefix|>", suffix: "<|fim_suffix|>", middle: "<|fim_middle|>",
 		stop: []string{"<|file_separator|>", "<end_of_turn>", "<start_of_turn>", "<eos>"},
 		chat: &[2]string{"<start_of_turn>user\n", "<end_of_turn>\n<start_of_turn>model\n"},
 	},
 	{
-		Name: "starcoder2", models: []string{"starcoder", "stable-code", "stablecode"},
+		Name: "starcoder2", models: []string{"starcoder", "stable-code", "stablecode"}, architectures: []string{"starcoder", "stablelm"},
 		prefix: "<fim_prefix>", suffix: "<fim_suffix>", middle: "<fim_middle>",
 		stop: []string{"<|endoftext|>", "<fim_pad>", "<file_sep>", "<repo_name>"},
 	},
 	{
 		// Granite 3.x and the Granite code models; 4.0 has the bars.
-		Name: "granite-code", models: []string{"granite-code", "granite3", "granite-3"},
+		Name: "granite-code", models: []string{"granite-code", "granite3", "granite-3"}, architectures: []string{"granite"},
 		prefix: "<fim_prefix>", suffix: "<fim_suffix>", middle: "<fim_middle>",
 		stop: []string{"<|endoftext|>", "<|end_of_text|>", "<fim_pad>", "<filename>", "<reponame>"},
 	},
@@ -72,7 +74,7 @@ var templates = []*Template{
 		stop: []string{"<|endoftext|>", "<fim_pad>", "<filename>", "<reponame>"},
 	},
 	{
-		Name: "deepseek-coder", models: []string{"deepseek-coder"},
+		Name: "deepseek-coder", models: []string{"deepseek-coder"}, architectures: []string{"deepseek"},
 		prefix: "<｜fim▁begin｜>", suffix: "<｜fim▁hole｜>", middle: "<｜fim▁end｜>",
 		stop: []string{"<｜end▁of▁sentence｜>", "<｜begin▁of▁sentence｜>", "<|EOT|>"},
 	},
@@ -92,7 +94,7 @@ var templates = []*Template{
 		stop: []string{"<EOT>", "</s>"},
 	},
 	{
-		Name: "glm", models: []string{"codegeex", "glm"},
+		Name: "glm", models: []string{"codegeex", "glm"}, architectures: []string{"chatglm", "glm"},
 		prefix: "<|code_prefix|>", suffix: "<|code_suffix|>", middle: "<|code_middle|>",
 		stop: []string{"<|endoftext|>", "<|user|>", "<|assistant|>", "<|observation|>"},
 	},
@@ -104,7 +106,7 @@ var templates = []*Template{
 // granite is the default: IBM documents exactly these tags, and no format for
 // several files.
 var granite = &Template{
-	Name: "granite", models: []string{"granite"},
+	Name: "granite", models: []string{"granite"}, architectures: []string{"granite"},
 	prefix: "<|fim_prefix|>", suffix: "<|fim_suffix|>", middle: "<|fim_middle|>",
 	stop: []string{"<|end_of_text|>", "<|fim_pad|>", "<|filename|>", "<|reponame|>", "<|start_of_role|>", "<|end_of_role|>"},
 	chat: &[2]string{
@@ -141,15 +143,25 @@ type Family struct {
 	// Between is what stands between prefix and suffix where the server lays the prompt
 	// out, "" elsewhere.
 	Between string
+	// Names are parts of the names of its models, in lower case, and Architectures what the
+	// names of their architectures begin with.
+	Names, Architectures []string
+	// SuffixFirst: the suffix stands before the prefix.
+	SuffixFirst bool
+	// Told: the tags alone prove nothing.
+	Told bool
 }
 
 // Families are those that a model may be of, the likeliest by its name first: the
-// one chosen, or else all whose tags may be looked for in its vocabulary.
+// one chosen, or else all.
 func (c Choice) Families(model string) []Family {
 	var list []Family
 	for _, t := range c.templates(model) {
 		stops := t.stops()
-		list = append(list, Family{t.Name, stops[:len(t.tags())], stops, t.between})
+		list = append(list, Family{
+			Name: t.Name, Tags: stops[:len(t.tags())], Stops: stops, Between: t.between, Names: t.models, Architectures: t.architectures,
+			SuffixFirst: t.suffixFirst, Told: t.named && c.Template == "",
+		})
 	}
 	return list
 }
@@ -167,7 +179,7 @@ func (c Choice) templates(model string) []*Template {
 			return []*Template{t}
 		case t.isNamedIn(model):
 			likely = append(likely, t)
-		case !t.named:
+		default:
 			others = append(others, t)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -89,6 +90,9 @@ type facts struct {
 	hybrid bool
 	family string
 	quant  string
+	// madeFrom is what the weights are called where they come from, and template the server's
+	// own for prompts; each "" if not said.
+	madeFrom, template string
 	// chatless: the chat template has no place for a system prompt or for turns. tools: it
 	// supports tools.
 	chatless, tools bool
@@ -140,15 +144,14 @@ func (rt *Runtime) Family() string {
 // each tag in four or more tokens. So the token count of a prompt made of tags alone shows
 // whether the model has them, whatever it answers. canary fails with ErrNoFIM. If the server
 // does not count tokens, the likeliest family is assumed.
-func (rt *Runtime) canary(ctx context.Context) error {
+func (rt *Runtime) canary(ctx context.Context, about facts) error {
 	if len(rt.opt.Families) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxLoad)
 	defer cancel()
 	asked := map[string]bool{} // tags that the model does not have
-	for i := range rt.opt.Families {
-		f := &rt.opt.Families[i]
+	for _, f := range rt.likely(about) {
 		tags := strings.Join(f.Tags, "")
 		if asked[tags] {
 			continue
@@ -169,6 +172,51 @@ func (rt *Runtime) canary(ctx context.Context) error {
 		}
 	}
 	return rt.noFamily(ctx)
+}
+
+// likely are the families to look for, the likeliest by what the server says of the model first.
+func (rt *Runtime) likely(about facts) []*Family {
+	model, madeFrom, architecture := strings.ToLower(rt.opt.Model), strings.ToLower(about.madeFrom), strings.ToLower(about.family)
+	type candidate struct {
+		*Family
+		weight int
+	}
+	var list []candidate
+	for i := range rt.opt.Families {
+		f, weight := &rt.opt.Families[i], 0
+		if f.laidOutIn(about.template) {
+			weight += 4
+		}
+		if slices.ContainsFunc(f.Names, func(part string) bool { return strings.Contains(model, part) || strings.Contains(madeFrom, part) }) {
+			weight += 2
+		}
+		if f.Told && weight == 0 {
+			continue
+		}
+		if slices.ContainsFunc(f.Architectures, func(begin string) bool { return strings.HasPrefix(architecture, begin) }) {
+			weight++
+		}
+		list = append(list, candidate{f, weight})
+	}
+	slices.SortStableFunc(list, func(a, b candidate) int { return b.weight - a.weight })
+	families := make([]*Family, len(list))
+	for i, c := range list {
+		families[i] = c.Family
+	}
+	return families
+}
+
+// laidOutIn is whether a template of Ollama's fills in the middle by the family's tags, in its
+// order.
+func (f *Family) laidOutIn(template string) bool {
+	if len(f.Tags) < 2 || !strings.Contains(template, ".Suffix") {
+		return false
+	}
+	var at []int
+	for _, tag := range f.Tags {
+		at = append(at, strings.Index(template, strings.TrimSpace(tag)))
+	}
+	return !slices.Contains(at, -1) && (at[1] < at[0]) == f.SuffixFirst
 }
 
 // has answers whether a family's tags are tokens of the model.

@@ -35,9 +35,9 @@ const oldestMinor = 13
 // Unsuitable is the reason why the model cannot complete code. It is nil if the model can, or
 // if that cannot be found out. It loads the model.
 func (rt *Runtime) Unsuitable(ctx context.Context) error {
-	_, err := rt.inspectCompleter(ctx)
+	about, err := rt.inspectCompleter(ctx)
 	if err == nil {
-		err = rt.canary(ctx)
+		err = rt.canary(ctx, about)
 	}
 	if err != nil && phaseOf(err) == Unsuitable {
 		return err
@@ -123,7 +123,7 @@ func (rt *Runtime) Check(ctx context.Context) []Finding {
 		}
 		list[len(list)-1].Detail = fmt.Sprintf("in memory after %v%s", time.Since(begin).Round(time.Millisecond), where)
 	}
-	err = rt.canary(ctx)
+	err = rt.canary(ctx, about)
 	f := rt.family.Load()
 	if f == nil {
 		f = &Family{}
@@ -134,7 +134,7 @@ func (rt *Runtime) Check(ctx context.Context) []Finding {
 		how.Detail = "by the server itself, at /" + infillPath
 	case rt.assumed.Load():
 		how.Note = true
-		how.Detail = fmt.Sprintf("assumed to be %s, by the model's name: %s does not count tokens, so quarry cannot check that the tags are the model's", f.Name, rt.endpoint.Host)
+		how.Detail = fmt.Sprintf("assumed to be %s, by the name of the model or its weights: %s does not count tokens, so quarry cannot check that the tags are the model's", f.Name, rt.endpoint.Host)
 		how.Fix = "if its ghost text is bad, set completion.template to the model's own family"
 	}
 	if !add(FillsIn, err, how.Detail, how.Fix) {

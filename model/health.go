@@ -378,7 +378,7 @@ func (rt *Runtime) probe(trusted bool) State {
 		return fail(err)
 	}
 	if !trusted {
-		if err := rt.canary(rt.ctx); err != nil {
+		if err := rt.canary(rt.ctx, about); err != nil {
 			return fail(err)
 		}
 	}

@@ -67,9 +67,9 @@ type Options struct {
 	EmbedThreads int
 	// FIM samples completions; the zero value means FIMPreset.
 	FIM Preset
-	// Families are the fill-in-the-middle families that the model may belong to, the likeliest
-	// first. It belongs to the first whose tags are in its vocabulary. If there are none,
-	// nothing is checked.
+	// Families are the fill-in-the-middle families that the model may belong to, the likeliest by
+	// its name first. What the server says of the model counts too. It belongs to the first
+	// whose tags are in its vocabulary. If there are none, nothing is checked.
 	Families []Family
 	// Seed makes answers repeatable; 0 lets the server choose.
 	Seed int
@@ -105,6 +105,14 @@ type Family struct {
 	// Between is what stands between prefix and suffix, in place of tags, if the server lays
 	// prompts out; "" for a family that quarry knows.
 	Between string
+	// Names are parts of the names of its models, in lower case, and Architectures what the
+	// names of their architectures begin with.
+	Names, Architectures []string
+	// SuffixFirst: the suffix stands before the prefix.
+	SuffixFirst bool
+	// Told: the tags alone prove nothing, because other models have them too. The family is
+	// looked for only if a name or the server's own template tells of it.
+	Told bool
 }
 
 // Clock is the time that the watcher uses.

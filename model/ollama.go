@@ -164,6 +164,10 @@ func (c *ollama) inspect(ctx context.Context) (facts, error) {
 	if n, ok := show.ModelInfo[arch+".context_length"].(float64); ok {
 		f.context = int(n)
 	}
+	f.madeFrom, _ = show.ModelInfo["general.basename"].(string)
+	if show.RemoteModel == "" { // else it is of a pointer to another machine's model
+		f.template = show.Template
+	}
 	f.parameters, _ = show.ModelInfo["general.parameter_count"].(float64)
 	f.hybrid = strings.Contains(arch, "hybrid")
 	for key := range show.ModelInfo {

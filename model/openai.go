@@ -68,6 +68,7 @@ func (c *openAI) weights(ctx context.Context) (string, error) { return "", c.loo
 
 type openAIModel struct {
 	ID      string `json:"id"`
+	Root    string `json:"root"`          // vLLM: the weights, whatever the model is called
 	Context int    `json:"max_model_len"` // vLLM
 	Meta    struct {
 		Context    int     `json:"n_ctx_train"` // llama.cpp
@@ -179,7 +180,10 @@ func (c *openAI) inspect(ctx context.Context) (facts, error) {
 			if err := c.lookAtOllama(ctx); err != nil {
 				return facts{}, err
 			}
-			return facts{context: max(m.Context, m.Meta.Context), parameters: cmp.Or(m.Meta.Parameters, parametersOf(m.ID))}, nil
+			return facts{
+				context: max(m.Context, m.Meta.Context), madeFrom: m.Root,
+				parameters: cmp.Or(m.Meta.Parameters, parametersOf(m.ID), parametersOf(m.Root)),
+			}, nil
 		}
 	}
 	return facts{}, c.lacks(list)

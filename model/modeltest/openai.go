@@ -74,7 +74,7 @@ func (s *Server) listModels(w http.ResponseWriter, r *http.Request) {
 	s.notify()
 	list := []map[string]any{}
 	for _, m := range s.models {
-		list = append(list, map[string]any{"id": m.Name, "object": "model", "max_model_len": cmp.Or(m.ContextLength, 131072), "meta": map[string]any{"n_params": m.Parameters, "size": m.Bytes}})
+		list = append(list, map[string]any{"id": m.Name, "object": "model", "root": cmp.Or(m.MadeFrom, m.Name), "max_model_len": cmp.Or(m.ContextLength, 131072), "meta": map[string]any{"n_params": m.Parameters, "size": m.Bytes}})
 	}
 	reply(w, 200, map[string]any{"object": "list", "data": list})
 }

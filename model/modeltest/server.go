@@ -48,6 +48,11 @@ type Model struct {
 	Infills bool
 	// Architecture is "granite" if empty; "granitehybrid" is that of the -h tags.
 	Architecture string
+	// Template is Ollama's template for prompts, one for chats if empty.
+	Template string
+	// MadeFrom is what the weights are called, whatever the model is: general.basename of
+	// Ollama's answer about it, root of vLLM's.
+	MadeFrom string
 	// Inserts makes Ollama say that the model fills in the middle.
 	Inserts bool
 	// NoCounts makes the server say of nothing under /v1 how many tokens it has.
@@ -615,6 +620,12 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request) {
 	}
 	if m.NoChat {
 		about["template"] = "{{ .Prompt }}"
+	}
+	if m.Template != "" {
+		about["template"] = m.Template
+	}
+	if m.MadeFrom != "" {
+		about["model_info"].(map[string]any)["general.basename"] = m.MadeFrom
 	}
 	if m.Inserts {
 		about["capabilities"] = append(about["capabilities"].([]string), "insert")

@@ -13,19 +13,6 @@ import (
 // A model's family is the one whose tags its vocabulary has, whatever its name is;
 // the name decides between families with the same tags.
 func TestFamilyByEvidence(t *testing.T) {
-	tags := func(name string) []string {
-		for _, f := range (completion.Choice{Template: name}).Families("") {
-			if f.Name == name {
-				var special []string
-				for _, tag := range f.Tags {
-					special = append(special, strings.TrimSpace(tag))
-				}
-				return special
-			}
-		}
-		t.Fatalf("there is no family %s", name)
-		return nil
-	}
 	for _, tt := range []struct{ model, vocabulary, want string }{
 		{"granite4.1:3b", "granite", "granite"},
 		{"granite4:micro", "granite", "granite"},
@@ -50,22 +37,14 @@ func TestFamilyByEvidence(t *testing.T) {
 		for _, api := range []string{"ollama", "openai"} {
 			t.Run(tt.model+" with tags of "+tt.vocabulary+" by "+api, func(t *testing.T) {
 				s := modeltest.NewServer(t)
-				m := modeltest.Model{Name: tt.model, Tags: []string{}}
+				m := modeltest.Model{Name: tt.model, Tags: []string{}, Architecture: "llama"} // that of many families
 				if tt.vocabulary != "" {
-					m.Tags = tags(tt.vocabulary)
+					m.Tags = tagsOf(t, tt.vocabulary)
 				}
 				s.SetModels(m)
 				s.LikeVLLM()
-				set := settings.Default()
-				set.Model, set.Ollama.API, set.Ollama.URL = tt.model, api, s.URL
-				rt, err := model.New(ModelOptions(set))
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer rt.Close()
-				rt.Start()
-				err = rt.WaitReady(t.Context())
-				if got := rt.Family(); got != tt.want || (err == nil) != (tt.want != "") {
+				got, err := familyOf(t, s, tt.model, api)
+				if got != tt.want || (err == nil) != (tt.want != "") {
 					t.Errorf("family %q, %v; want %q", got, err, tt.want)
 				}
 				if err != nil && !strings.Contains(err.Error(), "custom") {
@@ -73,6 +52,83 @@ func TestFamilyByEvidence(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// tagsOf are the special tokens of a family's vocabulary.
+func tagsOf(t *testing.T, name string) (special []string) {
+	t.Helper()
+	for _, f := range (completion.Choice{Template: name}).Families("") {
+		if f.Name == name {
+			for _, tag := range f.Tags {
+				special = append(special, strings.TrimSpace(tag))
+			}
+			return special
+		}
+	}
+	t.Fatalf("there is no family %s", name)
+	return nil
+}
+
+// familyOf is the family that is found for a model of s.
+func familyOf(t *testing.T, s *modeltest.Server, name, api string) (string, error) {
+	t.Helper()
+	set := settings.Default()
+	set.Model, set.Ollama.API, set.Ollama.URL = name, api, s.URL
+	rt, err := model.New(ModelOptions(set))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rt.Close()
+	rt.Start()
+	err = rt.WaitReady(t.Context())
+	return rt.Family(), err
+}
+
+// Users give models names of their own. Then Ollama's template, what the weights are called and
+// the architecture tell of the family.
+func TestFamilyOfAModelWithoutAName(t *testing.T) {
+	between := func(prefix, suffix, middle string) string {
+		return "{{ if .Suffix }}" + prefix + "{{ .Prompt }}" + suffix + "{{ .Suffix }}" + middle + "{{ else }}{{ .System }}{{ end }}"
+	}
+	suffixFirst := func(suffix, prefix, middle string) string {
+		return "{{ if .Suffix }}" + suffix + "{{ .Suffix }}" + prefix + " {{ .Prompt }}" + middle + "{{ else }}{{ .System }}{{ end }}"
+	}
+	for what, tt := range map[string]struct {
+		model      modeltest.Model
+		vocabulary string
+		api, want  string
+	}{
+		"Codestral's template":                  {modeltest.Model{Architecture: "llama", Template: suffixFirst("[SUFFIX]", "[PREFIX]", "")}, "codestral", "ollama", "codestral"},
+		"tags of Codestral that nobody uses":    {modeltest.Model{Architecture: "llama"}, "codestral", "ollama", ""},
+		"a template for chats with such tags":   {modeltest.Model{Architecture: "llama", Template: "{{ .System }}[SUFFIX][PREFIX]"}, "codestral", "ollama", ""},
+		"CodeLlama's template":                  {modeltest.Model{Architecture: "llama", Template: between("<PRE> ", " <SUF>", " <MID>")}, "codellama", "ollama", "codellama"},
+		"a template with tags of no token":      {modeltest.Model{Architecture: "llama", Template: between("<fim_prefix>", "<fim_suffix>", "<fim_middle>")}, "", "ollama", ""},
+		"Mellum's template":                     {modeltest.Model{Architecture: "llama", Template: suffixFirst("<fim_suffix>", "<fim_prefix>", "<fim_middle>")}, "mellum", "ollama", "mellum"},
+		"StarCoder2's template":                 {modeltest.Model{Architecture: "llama", Template: between("<fim_prefix>", "<fim_suffix>", "<fim_middle>")}, "mellum", "ollama", "starcoder2"},
+		"the architecture of Granite 3.3":       {modeltest.Model{Architecture: "granite"}, "granite-code", "ollama", "granite-code"},
+		"the architecture of StarCoder2":        {modeltest.Model{Architecture: "starcoder2"}, "starcoder2", "ollama", "starcoder2"},
+		"the architecture of Qwen":              {modeltest.Model{Architecture: "qwen3moe"}, "qwen2.5-coder", "ollama", "qwen2.5-coder"},
+		"the architecture of CodeGemma":         {modeltest.Model{Architecture: "gemma"}, "codegemma", "ollama", "codegemma"},
+		"an architecture without its tags":      {modeltest.Model{Architecture: "qwen2"}, "deepseek-coder", "ollama", "deepseek-coder"},
+		"weights that are called Mellum":        {modeltest.Model{Architecture: "llama", MadeFrom: "Mellum"}, "mellum", "ollama", "mellum"},
+		"weights that are called Codestral":     {modeltest.Model{Architecture: "llama", MadeFrom: "Codestral"}, "codestral", "ollama", "codestral"},
+		"vLLM's weights, Codestral":             {modeltest.Model{MadeFrom: "mistralai/Codestral-22B-v0.1"}, "codestral", "openai", "codestral"},
+		"vLLM's weights, Mellum":                {modeltest.Model{MadeFrom: "/models/JetBrains/Mellum-4b-base"}, "mellum", "openai", "mellum"},
+		"vLLM's weights, which lack their tags": {modeltest.Model{MadeFrom: "bigcode/starcoder2-3b"}, "", "openai", ""},
+	} {
+		t.Run(what, func(t *testing.T) {
+			s := modeltest.NewServer(t)
+			tt.model.Name, tt.model.Tags = "work", []string{}
+			if tt.vocabulary != "" {
+				tt.model.Tags = tagsOf(t, tt.vocabulary)
+			}
+			s.SetModels(tt.model)
+			got, err := familyOf(t, s, "work", tt.api)
+			if got != tt.want || (err == nil) != (tt.want != "") {
+				t.Errorf("family %q, %v; want %q", got, err, tt.want)
+			}
+		})
 	}
 }
 

@@ -192,19 +192,41 @@ func (c *coordinator) isNewer(rel string) bool {
 	return false
 }
 
-// changes are a batch. private: something in it goes because nobody may read it any more.
+// changes are a batch. private: something in it goes because nobody may read it any more. gone:
+// the index had something that goes, whatever for. hides: something was met that nobody may read.
 type changes struct {
 	store.Batch
-	private bool
+	private, gone, hides bool
+}
+
+// movedWithin is how long after one half of a move the other is known: the halves of one, into a
+// new folder say, come one after the other, and a scan may lie in between.
+const movedWithin = time.Minute
+
+// becamePrivate answers whether what goes, or went, may be private under another name, whichever of
+// the two was known first.
+func (c *coordinator) becamePrivate(b changes) bool {
+	now := c.cfg.Clock.Now()
+	if b.private || b.hides {
+		c.hidden = now
+	}
+	if b.gone {
+		c.lost = now
+	}
+	moved := (b.private || b.hides || b.gone) && !c.hidden.IsZero() && !c.lost.IsZero() && c.hidden.Sub(c.lost).Abs() <= movedWithin
+	if moved {
+		c.lost = time.Time{}
+	}
+	return moved || b.private && len(b.Remove) > 0
 }
 
 func (c *coordinator) apply(b changes) error {
-	if len(b.Put)+len(b.Touch)+len(b.Remove) == 0 {
-		return nil
-	}
-	if b.Private = b.private && len(b.Remove) > 0; b.Private {
+	if b.Private = c.becamePrivate(b); b.Private {
 		c.excludedLeaves(context.Background()) // noted before: the process may end in between
 		defer c.Kept().forget()                // behind the commit, which keeps others from being put there
+	}
+	if len(b.Put)+len(b.Touch)+len(b.Remove) == 0 {
+		return nil
 	}
 	c.written = true
 	err := c.Store().Apply(b.Batch)
@@ -282,6 +304,8 @@ func (c *coordinator) endScan(ctx context.Context, abandon bool) {
 	left := s.left()
 	c.batch.Remove = append(c.batch.Remove, left...)
 	c.batch.private = c.batch.private || c.turnedPrivate(ctx, s, left)
+	c.batch.gone = c.batch.gone || len(left) > 0
+	c.batch.hides = c.batch.hides || s.dir != "" && s.counts[string(walk.Secret)] > 0
 	flushed := c.flush(ctx)
 	c.settleErr(ctx, c.recheckOpen(ctx, s.dir))
 	if flushed == nil && c.bulk.end(ctx, c) == nil && s.dir == "" {

@@ -46,6 +46,9 @@ type coordinator struct {
 	fill     fill
 	// wipe: what was left out for being private is still in the database's files.
 	wipe bool
+	// lost is when something was removed that may be read, hidden when something was found that
+	// may not be. See becamePrivate.
+	lost, hidden time.Time
 	// scanned is the root's folder as the last scan found it; nil if it was not
 	// there. away is when to look for it then.
 	scanned fs.FileInfo

@@ -104,6 +104,47 @@ func TestExcludedTextLeavesTheFiles(t *testing.T) {
 	}
 }
 
+// A move is told in two halves, in either order, and of a folder that is new all is read later.
+func TestMovedSecretsLeaveTheFiles(t *testing.T) {
+	const canary = "quokkazyx"
+	for name, to := range map[string]string{"gone first": ".env", "there first": ".env", "to a new folder": "secrets/a.json"} {
+		t.Run(name, func(t *testing.T) {
+			dir, state := t.TempDir(), t.TempDir()
+			write(t, dir, map[string]string{"a.json": "{\"" + canary + "\": 1}\n", "kept.go": "package a\n\nfunc Kept() {}\n"})
+			x := open(t, Config{Dir: dir, StateDir: state})
+			defer func() { shut(t, x) }()
+			awaitWiped(t, x)
+			awaitText(t, x)
+			if found := onDisk(t, state, canary); len(found) == 0 {
+				t.Fatal("the index does not have the text before")
+			}
+			from, into := filepath.Join(dir, "a.json"), filepath.Join(dir, filepath.FromSlash(to))
+			tell := func(paths ...string) {
+				x.FilesChanged(paths)
+				settle(t, x)
+			}
+			if name == "there first" {
+				write(t, dir, map[string]string{to: canary})
+				tell(into)
+			} else if err := os.MkdirAll(filepath.Dir(into), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(from, into); err != nil {
+				t.Fatal(err)
+			}
+			tell(from)
+			switch name {
+			case "gone first":
+				tell(into)
+			case "to a new folder":
+				tell(filepath.Dir(into))
+			}
+			awaitWiped(t, x)
+			until(t, "the text is gone", func() bool { return len(onDisk(t, state, canary)) == 0 })
+		})
+	}
+}
+
 // A rule counts for what is open in an editor, too, though nothing is typed there: the
 // text leaves the index and its files, and is back when the rule is gone.
 func TestRulesCountForOpenDocuments(t *testing.T) {

@@ -23,13 +23,14 @@ var controls = []struct {
 		".theia/", ".trae/", ".void/", ".cursor-server/", ".gitpod.yml", ".gitpod/", ".idx/", ".replit", ".codesandbox/", ".stackblitzrc", "devbox.json", ".gdbinit", ".lldbinit", // begun, or debugged, with them
 		".bsp/", "rust-analyzer.toml", "rust-toolchain.toml", "rust-toolchain", "hie.yml", ".solargraph.yml", ".rubocop.yml", ".clangd", ".ccls", ".elixir_ls/", ".yarn/sdks/",
 		"eslint.config.js", ".prettierrc.js", "prettier.config.js", ".eslintrc", ".settings/", ".run/", ".metals/",
-		".stylelintrc.js", "stylelint.config.js", "tailwind.config.js", "postcss.config.js", ".vscode-test.js", "cmakepresets.json", "cmakeuserpresets.json", ".lsp/", ".clj-kondo/", ".emacs", ".emacs.d/", ".config/nvim/", // presets, hooks of linters, and what editors begin with
+		".stylelintrc.js", "stylelint.config.js", "tailwind.config.js", "postcss.config.js", ".vscode-test.js", "cmakepresets.json", "cmakeuserpresets.json", ".lsp/", ".clj-kondo/", ".emacs", ".emacs.d/", ".config/nvim/",
+		".nova/", ".atom/", ".local.vimrc", ".vimrc.local", ".externaltoolbuilders/", ".yarn/releases/", ".yarn/plugins/", // presets, hooks of linters, and what editors begin with
 	}},
 	{"an assistant may follow or execute this file's contents", []string{
 		".claude/", ".cursor/", ".cursorrules", ".continue/", ".windsurf/", ".aider.conf.yml", ".codex/", ".opencode/", ".gemini/", "claude.md", "agents.md", "gemini.md",
 		"copilot-instructions.md", ".windsurfrules", ".clinerules", ".clinerules/", "opencode.json", ".kiro/", "claude.local.md", ".roo/", ".roorules", ".roomodes", ".junie/",
 		".amazonq/", ".augment/", ".augment-guidelines", ".qwen/", "qwen.md", ".goose/", ".goosehints", "crush.json", "crush.md", ".factory/", ".amp/", "agent.md", "agents.override.md", ".zencoder/", ".aiassistant/", ".cody/",
-		"mcp.json", ".agents/", ".agent/", ".trae/", ".warp/", "warp.md", ".tabnine/", ".pearai/", "replit.md", ".openhands/", ".sweep.yml", ".coderabbit.yml", "skill.md", ".lsp.json", ".claude-plugin/", ".rules", // the last of Zed's assistant
+		"mcp.json", ".agents/", ".agent/", ".trae/", ".warp/", "warp.md", ".tabnine/", ".pearai/", "replit.md", ".openhands/", ".sweep.yml", ".coderabbit.yml", "skill.md", ".lsp.json", ".claude-plugin/", ".kilocoderules", ".rovodev/", ".crush/", ".rules", // the last of Zed's assistant
 	}},
 	{"your CI executes this file's contents", []string{
 		".github/", ".gitea/", ".forgejo/", ".gitlab-ci*", ".gitlab/", ".circleci/", ".buildkite/", ".woodpecker/", ".woodpecker.yml", ".drone.yml", ".drone.star", ".travis.yml", "appveyor*",
@@ -39,6 +40,7 @@ var controls = []struct {
 		"screwdriver.yml", ".kokoro/", "evergreen.yml", ".scrutinizer.yml", "readthedocs.yml", "codemagic.yml", "bitrise.yml", ".harness/", ".gocd.yml",
 		".expeditor/", ".cloudbuild/", ".codeql/", "renovate.json", ".renovaterc", "netlify.toml", "vercel.json", "amplify.yml", ".hound.yml", ".platform.app.yml", ".dagger/", "dagger.json", ".cirrus.star",
 		".concourse/", "action.yml", ".goreleaser.yml", ".releaserc", "release.config.js", ".mergify.yml", "*.jenkinsfile",
+		".taskcluster.yml", ".vela.yml", "circle.yml", ".circleci.yml", ".woodpecker.star", ".drone.jsonnet", ".appveyor/", ".onedev-buildspec.yml", "earthfile", ".dependabot/",
 	}},
 	{"git or a shell executes this file's contents", []string{
 		".hg/hgrc", ".sl/config", ".jj/repo/config.toml", ".husky/", ".githooks/", "githooks/", ".git-hooks/", ".lefthook/", "lefthook.yml", ".pre-commit-config.yml", ".pre-commit-hooks.yml", ".overcommit.yml",
@@ -48,7 +50,7 @@ var controls = []struct {
 		".bashrc", ".bash_profile", ".bash_login", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".bash_logout", ".cshrc", ".tcshrc", ".kshrc", ".login", ".logout", ".inputrc", ".xprofile", ".xinitrc", ".tmux.conf", ".screenrc", // of a home that is a repository
 		".autoenv", ".autoenv.zsh", ".hooks/", ".commitlintrc.js", "commitlint.config.js", ".czrc", ".cz.toml", ".hgrc", ".pdbrc", ".pythonstartup", ".rprofile", ".irbrc", ".pryrc", ".juliarc.jl", ".ghci", ".psqlrc", ".sqliterc", ".wgetrc", ".curlrc", ".iex.exs",
 		"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "applypatch-msg", "pre-applypatch", "post-applypatch", "pre-merge-commit", "pre-rebase", "post-checkout", "post-merge", "pre-push", "pre-receive", "proc-receive", "post-receive", "post-update", "reference-transaction", "push-to-checkout", "pre-auto-gc", "post-rewrite", "sendemail-validate", "fsmonitor-watchman", "post-index-change", "hooks/update", // core.hooksPath may name any folder
-		"config.fish", "prek.toml", "husky.config.js", ".lefthookrc", "simple-git-hooks.js", "captainhook.json", "grumphp.yml", ".trunk/",
+		"config.fish", "prek.toml", "husky.config.js", ".lefthookrc", "simple-git-hooks.js", "captainhook.json", "grumphp.yml", ".trunk/", ".config/mise/", ".config/husky/",
 	}},
 	{"it decides what git does with your files, or what is searched", []string{".gitattributes", ".gitmodules", ".gitignore", ".ignore", ".gitconfig", ".mailmap", ".git-blame-ignore-revs", "codeowners"}},
 }

@@ -23,6 +23,8 @@ func TestDanger(t *testing.T) {
 		".mergify.yml", "x.jenkinsfile", "Jenkinsfile.release", "ci/Jenkinsfile.groovy", "Jenkinsfile-nightly", "azure-pipelines-dev.yml", ".gitlab-ci.deploy.yml", ".lefthookrc", ".lefthookrc.toml", "husky.config.ts", ".lsp.json", ".claude-plugin/plugin.json", ".rules", ".sl/config", ".concourse/pipeline.yml",
 		".vscode-test.mjs", ".bash_logout", ".cshrc", ".tcshrc", ".zlogout", ".eslintrc.cjs", ".eslintrc.yaml", "eslint.config.mts", ".stylelintrc.cjs", ".releaserc.mjs", "release.config.ts", ".lintstagedrc.cjs", "commitlint.config.cjs", ".appveyor.yml", "appveyor.yml",
 		".crush.json", ".rust-analyzer.toml", ".luarc.jsonc", ".pre-commit-config.yml", ".simple-git-hooks.cjs", "simple-git-hooks.cjs", ".lefthook-local.yml", ".screwdriver.yaml", "zuul.yaml", ".zuul.yml", "cloudbuild.yml", "buildspec-test.yaml", "lefthook.json",
+		".taskcluster.yml", ".vela.yaml", "circle.yml", ".circleci.yml", ".woodpecker.star", ".drone.jsonnet", ".appveyor/a.ps1", "Earthfile", ".dependabot/config.yml", ".config/mise/config.toml", ".config/husky/init.sh", ".onedev-buildspec.yml",
+		".nova/Tasks/a.json", ".local.vimrc", ".vimrc.local", ".externalToolBuilders/a.launch", ".yarn/releases/yarn-4.cjs", ".yarn/plugins/p.cjs", ".kilocoderules", ".rovodev/a.md", ".crush/a.json",
 		".gitattributes", "sub/.gitattributes", ".gitmodules", ".gitignore", ".github/CODEOWNERS",
 	}
 	for _, name := range dangerous {
@@ -35,7 +37,7 @@ func TestDanger(t *testing.T) {
 		"hooks/pre_commit.go", "src/hooks/update.ts", "update", "settings/a.go", "run/main.go", "docs/pre-commit.md", "metals/gold.go", "src/action.ts", "release.go", "webhooks/update",
 		"internal/claude.go", "cargo/config.go", "Cargo.toml", "agents/agents.go", "jenkins/jenkinsfile.go", "a.github", "x/.vscodeignore", "lib/idea/x.kt",
 		"firestore.rules", "config.in", "a.out", "dev.profile", "src/eslint.ts", "prettier.ts", "gitpod.go", "docs/mcp.md", "toolchain.toml", "clangd/main.cpp", "profile.R", "irbrc.rb", "hg/hgrc.go", "lazy.lua", "drone.star", "mvn/extensions.xml", "neoconf.json", "ghci.hs",
-		"jenkinsfile.py", "docs/Jenkinsfile.md", "renovate.ts", "emacs.go", "nvim/init.lua", "lsp/config.edn", "cmake/presets.json", "bitrise.go", "azure-pipelines.ts", "huskyrc.ts", "src/lsp.json", "gitlab-ci.go", "vscode-test.mjs", "action.js", "mergify.ts", "pipelines.yml", "src/login", "rc.yml", ".rc/x.go", "config/nvim.lua",
+		"jenkinsfile.py", "docs/Jenkinsfile.md", "renovate.ts", "emacs.go", "nvim/init.lua", "lsp/config.edn", "cmake/presets.json", "bitrise.go", "azure-pipelines.ts", "huskyrc.ts", "src/lsp.json", "gitlab-ci.go", "vscode-test.mjs", "action.js", "mergify.ts", "pipelines.yml", "mise/config.toml", "husky/dog.go", "vela.go", "yarn/releases.md", "circle.go", "src/login", "rc.yml", ".rc/x.go", "config/nvim.lua",
 	} {
 		if what := Danger(name); what != "" {
 			t.Errorf("%s is taken for a file of which %s", name, what)

@@ -54,7 +54,7 @@ func TestOutputIsWritten(t *testing.T) {
 // not overwritten, not by a folder on the way either.
 func TestOutputStaysInTheRepository(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("links need a right there")
+		t.Skip("Windows lets a user make links only with a right that tests do not have")
 	}
 	home := t.TempDir()
 	at := func(name string) string { return filepath.Join(home, filepath.FromSlash(name)) }

@@ -304,6 +304,9 @@ func (t *fetch) parts(ctx context.Context) error {
 	for range t.Parallel {
 		workers.Go(func() {
 			for n := range missing {
+				if ctx.Err() != nil {
+					continue // it was handed out as another part failed
+				}
 				if err := t.fetchPart(ctx, n); err != nil {
 					cancel(err)
 				}

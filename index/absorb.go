@@ -3,7 +3,6 @@ package index
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"maps"
@@ -15,7 +14,6 @@ import (
 
 	"quarry/index/addresses"
 	"quarry/index/store"
-	"quarry/index/walk"
 )
 
 const (
@@ -192,36 +190,16 @@ func (c *coordinator) isNewer(rel string) bool {
 	return false
 }
 
-// changes are a batch. private: something in it goes because nobody may read it any more. gone:
-// the index had something that goes, whatever for. hides: something was met that nobody may read.
+// changes are a batch. private: something in it may go because nobody may read it any more. That
+// leaves what is kept of the index at once; of what goes for another reason nobody knows whether
+// it is there still, under a name that is left out, and it leaves that a little later.
 type changes struct {
 	store.Batch
-	private, gone, hides bool
-}
-
-// movedWithin is how long after one half of a move the other is known: the halves of one, into a
-// new folder say, come one after the other, and a scan may lie in between.
-const movedWithin = time.Minute
-
-// becamePrivate answers whether what goes, or went, may be private under another name, whichever of
-// the two was known first.
-func (c *coordinator) becamePrivate(b changes) bool {
-	now := c.cfg.Clock.Now()
-	if b.private || b.hides {
-		c.hidden = now
-	}
-	if b.gone {
-		c.lost = now
-	}
-	moved := (b.private || b.hides || b.gone) && !c.hidden.IsZero() && !c.lost.IsZero() && c.hidden.Sub(c.lost).Abs() <= movedWithin
-	if moved {
-		c.lost = time.Time{}
-	}
-	return moved || b.private && len(b.Remove) > 0
+	private bool
 }
 
 func (c *coordinator) apply(b changes) error {
-	if b.Private = c.becamePrivate(b); b.Private {
+	if b.Private = b.private && len(b.Remove) > 0; b.Private {
 		c.excludedLeaves(context.Background()) // noted before: the process may end in between
 		defer c.Kept().forget()                // behind the commit, which keeps others from being put there
 	}
@@ -229,6 +207,7 @@ func (c *coordinator) apply(b changes) error {
 		return nil
 	}
 	c.written = true
+	c.cutLater()
 	err := c.Store().Apply(b.Batch)
 	if errors.Is(err, store.ErrRefused) {
 		err = c.applyEach(b.Batch)
@@ -303,9 +282,7 @@ func (c *coordinator) endScan(ctx context.Context, abandon bool) {
 	}
 	left := s.left()
 	c.batch.Remove = append(c.batch.Remove, left...)
-	c.batch.private = c.batch.private || c.turnedPrivate(ctx, s, left)
-	c.batch.gone = c.batch.gone || len(left) > 0
-	c.batch.hides = c.batch.hides || s.dir != "" && s.counts[string(walk.Secret)] > 0
+	c.batch.private = c.batch.private || slices.ContainsFunc(left, func(name string) bool { return c.root.Check(name).IsPrivate() })
 	flushed := c.flush(ctx)
 	c.settleErr(ctx, c.recheckOpen(ctx, s.dir))
 	if flushed == nil && c.bulk.end(ctx, c) == nil && s.dir == "" {
@@ -322,24 +299,6 @@ func (c *coordinator) endScan(ctx context.Context, abandon bool) {
 	}
 	c.read.Took = c.lastScan
 	c.show(true)
-}
-
-// turnedPrivate answers whether what a scan found gone may be there still, and be left
-// out for being private: under its name, or under another that is a secret's.
-func (c *coordinator) turnedPrivate(ctx context.Context, s *scan, left []string) bool {
-	for _, name := range left {
-		if c.root.Check(name).IsPrivate() {
-			return true
-		}
-	}
-	if len(left) == 0 || s.counts[string(walk.Secret)] == 0 {
-		return false
-	}
-	before := map[string]int{}
-	if text, err := c.Store().Meta(ctx, "skipped"); err == nil {
-		_ = json.Unmarshal([]byte(text), &before) // nothing known of before: then all are new
-	}
-	return s.dir != "" || s.counts[string(walk.Secret)] > before[string(walk.Secret)]
 }
 
 // endWhole notes that the whole root was scanned. Outdated records of documents that are

@@ -231,6 +231,10 @@ func TestAnIndexWithoutChangeTimes(t *testing.T) {
 	if got := recordsIn(t, x); !slices.Equal(got, want) {
 		t.Errorf("its records were %q, and are %q", want, got)
 	}
+	// What a start before has begun to wipe is begun with neither snapshot nor listing.
+	x = open(t, cfg)
+	awaitWiped(t, x)
+	shut(t, x)
 	if _, read := counted(t, cfg); read != 0 {
 		t.Errorf("%d files were read once more", read)
 	}

@@ -46,9 +46,8 @@ type coordinator struct {
 	fill     fill
 	// wipe: what was left out for being private is still in the database's files.
 	wipe bool
-	// lost is when something was removed that may be read, hidden when something was found that
-	// may not be. See becamePrivate.
-	lost, hidden time.Time
+	// cutAt is when to empty the log; zero if it has nothing.
+	cutAt time.Time
 	// scanned is the root's folder as the last scan found it; nil if it was not
 	// there. away is when to look for it then.
 	scanned fs.FileInfo
@@ -59,7 +58,7 @@ type coordinator struct {
 	exile   exile
 	told    *store.Store // which says that it is behind; nil if none does
 	// moved tells that a checkpoint has ended; nil while none is at work.
-	moved chan error
+	moved chan checkpointed
 }
 
 // coordinate runs until ctx is done.
@@ -287,9 +286,8 @@ func (c *coordinator) await(ctx context.Context, until time.Time) {
 	case <-ctx.Done():
 	case <-c.wake:
 	case <-timer:
-	case err := <-c.moved:
-		c.moved = nil
-		c.settleErr(ctx, err)
+	case end := <-c.moved:
+		c.checkpointEnded(ctx, end)
 	case r, ok := <-results:
 		if !ok {
 			c.endScan(ctx, false)

@@ -107,7 +107,7 @@ func (c *coordinator) lookGone(ctx context.Context, rel string, b *changes) erro
 	}
 	for name := range below {
 		if !c.isOpen(name) {
-			b.Remove, b.gone = append(b.Remove, name), true
+			b.Remove = append(b.Remove, name)
 		}
 	}
 	c.looked(rel, gone)
@@ -119,7 +119,7 @@ func (c *coordinator) lookGone(ctx context.Context, rel string, b *changes) erro
 func (c *coordinator) removeKnown(ctx context.Context, rel string, b *changes) error {
 	_, known, err := c.Store().Stat(ctx, rel)
 	if known {
-		b.Remove, b.gone = append(b.Remove, rel), true
+		b.Remove = append(b.Remove, rel)
 	}
 	return err
 }

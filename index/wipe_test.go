@@ -3,7 +3,9 @@ package index
 import (
 	"bytes"
 	"database/sql"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,19 +23,19 @@ func onDisk(t *testing.T, state string, texts ...string) []string {
 	t.Helper()
 	found := []string{}
 	err := filepath.WalkDir(state, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
+		var data []byte
+		if err == nil && !d.IsDir() {
+			data, err = os.ReadFile(path)
 		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
+		if errors.Is(err, fs.ErrNotExist) { // it went meanwhile
+			return nil
 		}
 		for _, text := range texts {
 			if bytes.Contains(bytes.ToLower(data), []byte(strings.ToLower(text))) {
 				found = append(found, filepath.Base(path)+" has "+text)
 			}
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -50,19 +52,26 @@ func awaitWiped(t *testing.T, x *Index) {
 	})
 }
 
+// awaitGone waits until none of the texts is in the files of the index.
+func awaitGone(t *testing.T, state string, texts ...string) {
+	t.Helper()
+	until(t, "the text is gone from the index's files", func() bool { return len(onDisk(t, state, texts...)) == 0 })
+}
+
 // What a rule leaves out from now on leaves no text in the files of the index: not
 // what it declares, not a word of it.
 func TestExcludedTextLeavesTheFiles(t *testing.T) {
 	canaries := []string{"quokkazyx", "numbatzyx", "bilbyzyx"}
+	const word = "dunnartzyx" // of a text that declares nothing
 	file := func(i int) string {
 		return fmt.Sprintf("package a\n\n// %s lives here.\nfunc %[1]sFood() string { return \"%[1]s eats\" }\n", canaries[i])
 	}
-	files := map[string]string{"left/out.go": file(0), "renamed.go": file(1), "keyed.txt": file(2), "kept.go": "package a\n\nfunc Kept() {}\n"}
+	files := map[string]string{"left/out.go": file(0), "renamed.go": file(1), "keyed.go": file(2), "word.txt": "Of animals.\n\nOne is the " + word + ".\n", "kept.go": "package a\n\nfunc Kept() {}\n"}
 	for i := range 40 { // so that the rows are not all in one page
 		files[fmt.Sprintf("other%d.go", i)] = fmt.Sprintf("package a\n\n// Other %d does nothing.\nfunc Other%[1]d() { Kept() }\n", i)
 	}
 	change := func(t *testing.T, dir string) {
-		write(t, dir, map[string]string{".quarryignore": "left/\n", "keyed.txt": "-----BEGIN " + "PRIVATE KEY-----\nMII\n"})
+		write(t, dir, map[string]string{".quarryignore": "left/\n", "keyed.go": "-----BEGIN " + "PRIVATE KEY-----\nMII\n"})
 		if err := os.Rename(filepath.Join(dir, "renamed.go"), filepath.Join(dir, ".env")); err != nil {
 			t.Fatal(err)
 		}
@@ -74,8 +83,11 @@ func TestExcludedTextLeavesTheFiles(t *testing.T) {
 			x := open(t, Config{Dir: dir, StateDir: state})
 			awaitWiped(t, x)
 			awaitText(t, x)
-			if found := onDisk(t, state, canaries...); len(found) < 3 || len(having(t, x, canaries[2])) != 1 {
-				t.Fatalf("the index has %q before, and the full-text table of %q", found, having(t, x, canaries[2]))
+			if found := onDisk(t, state, canaries...); len(found) < 3 || len(having(t, x, word)) != 1 {
+				t.Fatalf("the index has %q before, and the full-text table of %q", found, having(t, x, word))
+			}
+			if found := onDisk(t, state, word); len(found) > 0 {
+				t.Errorf("the full-text table has words: %q", found)
 			}
 			if closed {
 				shut(t, x)
@@ -83,17 +95,18 @@ func TestExcludedTextLeavesTheFiles(t *testing.T) {
 				x = open(t, Config{Dir: dir, StateDir: state})
 			} else {
 				change(t, dir)
-				x.FilesChanged([]string{filepath.Join(dir, ".quarryignore"), filepath.Join(dir, "renamed.go"), filepath.Join(dir, ".env"), filepath.Join(dir, "keyed.txt")})
+				x.FilesChanged([]string{filepath.Join(dir, ".quarryignore"), filepath.Join(dir, "renamed.go"), filepath.Join(dir, ".env"), filepath.Join(dir, "keyed.go")})
 			}
 			defer func() { shut(t, x) }()
 			until(t, "the files are gone", func() bool {
 				list := paths(t, x)
-				return !slices.Contains(list, "left/out.go") && !slices.Contains(list, "renamed.go") && !slices.Contains(list, "keyed.txt")
+				return !slices.Contains(list, "left/out.go") && !slices.Contains(list, "renamed.go") && !slices.Contains(list, "keyed.go")
 			})
 			awaitWiped(t, x)
-			if found := onDisk(t, state, canaries...); len(found) > 0 {
-				t.Errorf("left: %q", found)
+			if found := onDisk(t, state, canaries[0], canaries[2]); len(found) > 0 {
+				t.Errorf("left at once: %q", found)
 			}
+			awaitGone(t, state, canaries...)
 			if err := x.Store().Check(t.Context()); err != nil {
 				t.Error(err)
 			}
@@ -104,43 +117,99 @@ func TestExcludedTextLeavesTheFiles(t *testing.T) {
 	}
 }
 
-// A move is told in two halves, in either order, and of a folder that is new all is read later.
-func TestMovedSecretsLeaveTheFiles(t *testing.T) {
-	const canary = "quokkazyx"
-	for name, to := range map[string]string{"gone first": ".env", "there first": ".env", "to a new folder": "secrets/a.json"} {
-		t.Run(name, func(t *testing.T) {
-			dir, state := t.TempDir(), t.TempDir()
-			write(t, dir, map[string]string{"a.json": "{\"" + canary + "\": 1}\n", "kept.go": "package a\n\nfunc Kept() {}\n"})
+// Of what leaves the index, by any way, nothing is in its files a moment later: a file may be there
+// still, under a name that is left out, and nobody tells of the two in one go, or in what order.
+func TestWhatLeavesTheIndexLeavesItsFiles(t *testing.T) {
+	ways := []struct {
+		canary, to string // to: where the file is moved, "" for nowhere
+		text       string // of its name then, "" for none
+	}{
+		{"antelope", ".env", ""},               // a secret's name that was there
+		{"baboon", "new/.env", ""},             // in a folder that is new, as the next two
+		{"caracal", "new/c.local", ""},         // a name that is left out
+		{"dugong", "secrets/d.json", ""},       // a folder of secrets
+		{"echidna", "out/e.go", ""},            // a folder that is left out
+		{"fossa", "leave/f.go", ""},            // one that is new
+		{"gerenuk", "g.local", ""},             // a name that is left out
+		{"hoatzin", "prod.env", "package a\n"}, // another text has its name
+		{"ibex", "", "package a\n"},            // it is written over
+		{"jerboa", "", ""},                     // it is removed
+		{"kinkajou", "../elsewhere.go", ""},    // it leaves the workspace
+	}
+	for _, when := range []string{"stopped", "gone first", "there first", "open"} {
+		t.Run(when, func(t *testing.T) {
+			base, state := t.TempDir(), t.TempDir()
+			dir := filepath.Join(base, "top")
+			files := map[string]string{
+				".git/HEAD": "ref: refs/heads/main\n", ".gitignore": "out/\nleave/\n*.local\n",
+				".env": "X=1\n", "out/b.go": "package out\n", "kept.go": "package a\n\nfunc Kept() {}\n",
+			}
+			var canaries []string
+			for _, w := range ways {
+				canaries = append(canaries, w.canary+"zyx")
+				files[w.canary+".go"] = fmt.Sprintf("package a\n\n// %[1]szyx lives here.\nfunc %[1]szyx() {}\n", w.canary)
+			}
+			write(t, dir, files)
 			x := open(t, Config{Dir: dir, StateDir: state})
 			defer func() { shut(t, x) }()
 			awaitWiped(t, x)
-			awaitText(t, x)
-			if found := onDisk(t, state, canary); len(found) == 0 {
-				t.Fatal("the index does not have the text before")
+			for _, w := range ways {
+				if name := w.canary + ".go"; when == "open" {
+					x.DidOpen(filepath.Join(dir, name), files[name])
+				}
 			}
-			from, into := filepath.Join(dir, "a.json"), filepath.Join(dir, filepath.FromSlash(to))
+			settle(t, x)
+			if found := onDisk(t, state, canaries...); len(found) < len(canaries) {
+				t.Fatalf("before, the index has only %q", found)
+			}
+			if when == "stopped" {
+				shut(t, x)
+			}
 			tell := func(paths ...string) {
-				x.FilesChanged(paths)
+				if when != "stopped" {
+					x.FilesChanged(paths)
+					settle(t, x)
+				}
+			}
+			for _, w := range ways {
+				from, into := filepath.Join(dir, w.canary+".go"), filepath.Join(dir, filepath.FromSlash(w.to))
+				var err error
+				switch {
+				case w.to != "":
+					if err = os.MkdirAll(filepath.Dir(into), 0o755); err == nil {
+						err = os.Rename(from, into)
+					}
+				case w.text == "":
+					err = os.Remove(from)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if w.text != "" {
+					write(t, dir, map[string]string{w.canary + ".go": w.text})
+				}
+				switch {
+				case when == "there first":
+					tell(into)
+					tell(filepath.Dir(into))
+					tell(from)
+				case when == "open":
+					x.DidClose(from)
+					fallthrough
+				default:
+					tell(from)
+					tell(filepath.Dir(into))
+					tell(into)
+				}
+			}
+			if when == "stopped" {
+				x = open(t, Config{Dir: dir, StateDir: state})
 				settle(t, x)
 			}
-			if name == "there first" {
-				write(t, dir, map[string]string{to: canary})
-				tell(into)
-			} else if err := os.MkdirAll(filepath.Dir(into), 0o755); err != nil {
-				t.Fatal(err)
+			awaitGone(t, state, canaries...)
+			if err := x.Store().Check(t.Context()); err != nil {
+				t.Error(err)
 			}
-			if err := os.Rename(from, into); err != nil {
-				t.Fatal(err)
-			}
-			tell(from)
-			switch name {
-			case "gone first":
-				tell(into)
-			case "to a new folder":
-				tell(filepath.Dir(into))
-			}
-			awaitWiped(t, x)
-			until(t, "the text is gone", func() bool { return len(onDisk(t, state, canary)) == 0 })
 		})
 	}
 }

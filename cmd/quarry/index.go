@@ -218,7 +218,7 @@ func keepSnapshot(ctx context.Context, x *index.Index, dir string, bar *progress
 			bar.prepared(w.Search.Current().Files(), int(totals.Files))
 		}
 	}
-	w.Keep(ctx)
+	w.KeepAll(ctx)
 	w.Close()
 	return x.Store().TruncateLog(ctx)
 }

@@ -30,10 +30,9 @@ func (s *Store) LogIsLong() bool {
 	return err == nil && info.Size() > longLog
 }
 
-// TruncateLog moves all of a long log into the database and cuts it, for a command that wrote
-// much and whose user sees that it is at work.
+// TruncateLog is CutLog that waits, for a command whose user sees that it is at work.
 func (s *Store) TruncateLog(ctx context.Context) error {
-	if !s.LogIsLong() {
+	if !s.HasLog() {
 		return nil
 	}
 	s.moving.Lock()
@@ -42,6 +41,44 @@ func (s *Store) TruncateLog(ctx context.Context) error {
 		return fmt.Errorf("tidy the index: %w", classify(err))
 	}
 	return nil
+}
+
+// HasLog answers whether there is something for CutLog.
+func (s *Store) HasLog() bool {
+	if s.path == "" {
+		return false
+	}
+	info, err := os.Stat(s.path + "-wal")
+	return err == nil && info.Size() > 0
+}
+
+// CutLog is Checkpoint that leaves an empty log, in which nothing is of what was removed or
+// written over. It answers false if somebody reads or writes just now; nobody waits for it.
+func (s *Store) CutLog(ctx context.Context) (done bool, err error) {
+	if !s.HasLog() {
+		return true, nil
+	}
+	if err := s.Checkpoint(ctx); err != nil { // so that there is nothing left to move when writers have to wait
+		return false, err
+	}
+	s.moving.Lock()
+	defer s.moving.Unlock()
+	conn, err := s.reads.Conn(ctx)
+	if err != nil {
+		return false, fmt.Errorf("tidy the index: %w", classify(err))
+	}
+	defer conn.Close()
+	_, err = conn.ExecContext(ctx, "PRAGMA busy_timeout = 0")
+	busy := true
+	if err == nil {
+		var pages, moved int
+		err = conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
+	}
+	_, restored := conn.ExecContext(context.WithoutCancel(ctx), "PRAGMA busy_timeout = "+busyTimeout)
+	if err = errors.Join(err, restored); err != nil {
+		return false, fmt.Errorf("tidy the index: %w", classify(err))
+	}
+	return !busy, nil
 }
 
 // keepLog opens a connection that lets the others close without moving the log, for a

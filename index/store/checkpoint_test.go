@@ -35,6 +35,39 @@ func TestNobodyWaitsForACheckpoint(t *testing.T) {
 	}
 }
 
+// The log is emptied, short as it is, when nobody reads what is in it, and without waiting for who does.
+func TestCutLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "index.db")
+	s := open(t, path)
+	apply(t, s, Batch{Put: []*Document{document("a.toy", "def zebrazyx\n")}})
+	if !s.HasLog() || s.LogIsLong() {
+		t.Fatal("there is no short log")
+	}
+	apply(t, s, Batch{Remove: []string{"a.toy"}})
+	apply(t, s, Batch{Put: []*Document{document("b.toy", "def other\n")}})
+	_, err := s.Load(t.Context(), nil, func(*File) error { // who reads
+		apply(t, s, Batch{Put: []*Document{document("c.toy", "def third\n")}})
+		if done, err := s.CutLog(t.Context()); done || err != nil || !s.HasLog() {
+			t.Errorf("while somebody reads: %t, %v, %t", done, err, s.HasLog())
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, err := s.CutLog(t.Context()); !done || err != nil || s.HasLog() {
+		t.Errorf("afterwards: %t, %v, %t", done, err, s.HasLog())
+	}
+	for _, name := range []string{path, path + "-wal"} {
+		if b, err := os.ReadFile(name); err != nil || strings.Contains(string(b), "zebrazyx") {
+			t.Errorf("%s: %v, or it has the word", name, err)
+		}
+	}
+	if err := s.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 // Closing does not move a long log: whoever ends a process waits for it.
 func TestCloseLeavesALongLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "index.db")

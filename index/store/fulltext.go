@@ -9,7 +9,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // The full-text table says which files have a term, in their text, in the names of what
@@ -86,7 +85,7 @@ func (w *writer) putText(t FileText) error {
 	if err == nil {
 		stem, dirs := PathWords(name)
 		err = w.exec("INSERT INTO file_text (rowid, text, symbols, path) VALUES (?, ?, ?, ?)",
-			t.ID, t.Terms, string(names), string(w.terms.AppendText(w.terms.AppendText(nil, stem), dirs)))
+			t.ID, termTokens(t.Terms), termTokens(string(names)), termTokens(string(w.terms.AppendText(w.terms.AppendText(nil, stem), dirs))))
 	}
 	if err == nil {
 		err = w.exec("DELETE FROM text_due WHERE file_id = ?", t.ID)
@@ -134,23 +133,6 @@ const namedTerm = 2
 // where rarer ones say enough.
 const maxMatches = 20_000
 
-// matchQuery is a term in FTS5's query language, "" for one without letters and digits. A
-// table without places knows no phrases: what its tokenizer would cut is asked for in
-// pieces.
-func matchQuery(term string) string {
-	pieces := strings.FieldsFunc(term, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.Co) })
-	for i, p := range pieces {
-		pieces[i] = `"` + p + `"` // so that no piece is an operator
-	}
-	return strings.Join(pieces, " AND ")
-}
-
-// isPhrase answers whether a query failed for a character that only a newer Unicode than
-// SQLite's has for a letter.
-func isPhrase(err error) bool {
-	return err != nil && strings.Contains(err.Error(), "phrase queries are not supported")
-}
-
 // MatchAny looks for files with any of the terms, as token.Analyzer makes them: the best
 // limit of those in the table, and the first due+1 of those that are not. All of it is of
 // one state of the index.
@@ -194,12 +176,9 @@ func (q *textQuery) weigh(terms []string) (map[string]float64, error) {
 		if _, known := weights[t]; known {
 			continue
 		}
-		m := matchedTerm{query: matchQuery(t)}
-		if m.query != "" {
-			err := q.tx.QueryRowContext(q.ctx, "SELECT count(*) FROM file_text WHERE file_text MATCH ?", m.query).Scan(&m.files)
-			if err != nil && !isPhrase(err) {
-				return nil, err
-			}
+		m := matchedTerm{query: termToken(t)}
+		if err := q.tx.QueryRowContext(q.ctx, "SELECT count(*) FROM file_text WHERE file_text MATCH ?", m.query).Scan(&m.files); err != nil {
+			return nil, err
 		}
 		m.weight = math.Log1p((float64(all-m.files) + 0.5) / (float64(m.files) + 0.5))
 		weights[t] = m.weight

@@ -1,22 +1,12 @@
 package store
 
 import (
-	"hash/fnv"
-	"strconv"
 	"strings"
 
 	"quarry/index/syntax"
 )
 
-// The mentions table says which files may refer to what is called so. Names are
-// stored as hashes: any characters of any language then make one plain token. Two
-// names that share a hash cost a needless look at a file, never a missed one.
-
-func nameToken(name string) string {
-	h := fnv.New64a()
-	h.Write([]byte(name))
-	return string(strconv.AppendUint([]byte{'n'}, h.Sum64(), 36))
-}
+// The mentions table says which files may refer to what is called so.
 
 func mentionText(refs []Reference, imports []syntax.Import) string {
 	var b strings.Builder

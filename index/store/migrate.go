@@ -26,6 +26,8 @@ var migrationFiles embed.FS
 //
 // Schema 6 finds the files with a problem without reading all, and has those read once more
 // of which nobody noted whether the parser was short of memory.
+//
+// Schema 7 has hashes in the full-text table, where terms were.
 type migration struct {
 	file   string
 	verify string
@@ -49,6 +51,8 @@ var migrations = []migration{
 		UNION ALL SELECT 'a file is in neither' FROM files WHERE id NOT IN (SELECT file_id FROM text_due)`},
 	{"005_changed.sql", `SELECT 'the column changed is missing' WHERE NOT EXISTS (SELECT 1 FROM pragma_table_info('files') WHERE name = 'changed')`},
 	{"006_problems.sql", `SELECT 'the index files_by_problem is missing' WHERE NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'files_by_problem')`},
+	{"007_hashed_text.sql", `SELECT 'table file_text is missing' WHERE 'file_text' NOT IN (SELECT name FROM sqlite_schema)
+		UNION ALL SELECT 'a file is not due' FROM files WHERE id NOT IN (SELECT file_id FROM text_due)`},
 }
 
 // ErrNewerSchema says that the database was written by a later quarry.

@@ -51,7 +51,10 @@ var ErrFull = errors.New("the index cannot be written")
 // ErrRefused says that the database does not take some file as it is.
 var ErrRefused = errors.New("the index cannot hold this")
 
-const pragmas = "_busy_timeout=5000&_foreign_keys=on&_synchronous=NORMAL"
+// busyTimeout is how long a connection waits for another, in ms.
+const busyTimeout = "5000"
+
+const pragmas = "_busy_timeout=" + busyTimeout + "&_foreign_keys=on&_synchronous=NORMAL"
 
 var memoryNames atomic.Int64
 

@@ -29,7 +29,7 @@ func private(path string) error {
 }
 
 // wiped is the meta key that tells whether a removed file may have left text in the
-// database's free pages, its log, or the full-text tables.
+// database's free pages or its log.
 const wiped = "wiped"
 
 const (
@@ -80,9 +80,8 @@ func (s *Store) NeedsWipe(ctx context.Context) (bool, error) {
 	return value != wipeDone, err
 }
 
-// Wipe takes removed text out of the database's file and its log. The full-text
-// tables must have been merged since it was removed: until then its words are in
-// them. It answers false if somebody reads who must have ended first.
+// Wipe takes removed text out of the database's file and its log. It answers false if
+// somebody reads who must have ended first.
 func (s *Store) Wipe(ctx context.Context) (done bool, err error) {
 	value, err := s.Meta(ctx, wiped)
 	if err != nil {

@@ -55,6 +55,11 @@ const (
 	keepShare = 32 // of all files, as a divisor
 )
 
+// keepRate is how much is written, in bytes a second, for the sake of a few changed files alone:
+// until then what was in them before stands in the file. What is gone leaves it at the next rest,
+// since it may be there still, under a name that is left out.
+const keepRate = 100_000
+
 // muchMemory is how large an index is, in bytes, for what it took in memory to be worth
 // giving back at once.
 const muchMemory = 8 << 20
@@ -125,7 +130,7 @@ func (w *Workspace) open(ctx context.Context, path string) (known index.Known, e
 	}
 	s.BeginViews(&store.KnownFiles{Generation: state.Generation, IDs: state.Files, Paths: paths, Languages: languages})
 	w.mu.Lock()
-	w.changed, w.linksTried = 0, false
+	w.changed, w.gone, w.linksTried = 0, 0, false
 	w.mu.Unlock()
 	w.relinkDue.Store(!state.Linked)
 	w.usable.Store(true)
@@ -206,18 +211,26 @@ func (w *Workspace) Keep(ctx context.Context) {
 	w.tidying.Lock()
 	defer w.tidying.Unlock()
 	w.next = time.Time{}
-	w.tidyLocked(ctx)
+	w.tidyLocked(ctx, false)
+}
+
+// KeepAll is Keep for a command whose user waits for that: the file is written if anything changed.
+func (w *Workspace) KeepAll(ctx context.Context) {
+	w.tidying.Lock()
+	defer w.tidying.Unlock()
+	w.next = time.Time{}
+	w.tidyLocked(ctx, true)
 }
 
 // tidy does what is due; the answer is how long to wait for what is put off.
 func (w *Workspace) tidy(ctx context.Context) time.Duration {
 	w.tidying.Lock()
 	defer w.tidying.Unlock()
-	return w.tidyLocked(ctx)
+	return w.tidyLocked(ctx, false)
 }
 
-// tidyLocked is tidy; tidying is held.
-func (w *Workspace) tidyLocked(ctx context.Context) time.Duration {
+// tidyLocked is tidy; tidying is held. all: any change makes the file due.
+func (w *Workspace) tidyLocked(ctx context.Context, all bool) time.Duration {
 	if w.source.Working() || w.Behind(ctx) || w.source.Yield(ctx) != nil {
 		return 0
 	}
@@ -230,7 +243,7 @@ func (w *Workspace) tidyLocked(ctx context.Context) time.Duration {
 	}
 	var err error
 	if err = addresses.Check(w.Search.Current().MergeBytes()); err != nil {
-	} else if w.isDue() {
+	} else if wait, ever := w.due(); ever && (all || wait == 0) {
 		err = w.write(ctx)
 	} else if w.linksAreDue() {
 		err = w.writeLinks(ctx)
@@ -240,19 +253,30 @@ func (w *Workspace) tidyLocked(ctx context.Context) time.Duration {
 	}
 	// Rest is not spent on this more than a small part of the time.
 	w.next = time.Now().Add(20 * time.Since(began))
+	if wait, ever := w.due(); ever && err == nil { // else it is tried again when something happens
+		return max(wait, time.Until(w.next))
+	}
 	return 0
 }
 
-// isDue answers whether the file is to be written.
-func (w *Workspace) isDue() bool {
+// due answers how long it is until the file is to be written; ever is false if nothing changed.
+func (w *Workspace) due() (wait time.Duration, ever bool) {
 	if !w.source.Kept().MayWrite() {
-		return false
+		return 0, false
 	}
-	_, err := os.Stat(w.source.Kept().Path()) // it goes when what is in it must not be kept
+	info, err := os.Stat(w.source.Kept().Path()) // it goes when what is in it must not be kept
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.searchable != (index.Cursor{}) &&
-		(err != nil || !w.usable.Load() || w.changed >= max(keepFiles, w.Search.Current().Files()/keepShare))
+	switch {
+	case w.searchable == (index.Cursor{}):
+		return 0, false
+	case err != nil, !w.usable.Load(), w.gone > 0, w.changed >= max(keepFiles, w.Search.Current().Files()/keepShare):
+		return 0, true
+	case w.changed == 0:
+		return 0, false
+	}
+	last := min(max(time.Since(info.ModTime()), 0), time.Hour) // whatever the clock was set to
+	return max(time.Duration(info.Size()*1000/keepRate)*time.Millisecond-last, 0), true
 }
 
 // linksAreDue answers whether the graph of what is searchable is in no file yet.
@@ -269,14 +293,14 @@ func (w *Workspace) linksAreDue() bool {
 
 // state is what searches know now, and the state that it is of. linked: the graph is of the
 // same.
-func (w *Workspace) state() (now *retrieval.Snapshot, at index.Cursor, changed int, linked bool) {
+func (w *Workspace) state() (now *retrieval.Snapshot, at index.Cursor, since count, linked bool) {
 	w.mu.Lock()
-	at, changed = w.searchable, w.changed
+	at, since = w.searchable, w.count
 	w.mu.Unlock()
 	// What is applied after this makes the database newer than at, which the caller sees.
 	w.relinking.Lock()
 	defer w.relinking.Unlock()
-	return w.Search.Current(), at, changed, !w.relinkDue.Load()
+	return w.Search.Current(), at, since, !w.relinkDue.Load()
 }
 
 // writeLinks keeps the graph.
@@ -337,7 +361,7 @@ var atPut = func(moment string) {}
 
 // write keeps what searches know, and goes on from the file.
 func (w *Workspace) write(ctx context.Context) error {
-	now, cursor, changed, linked := w.state()
+	now, cursor, since, linked := w.state()
 	identity, s, err := w.source.Kept().Identity(ctx)
 	if err != nil || identity == "" {
 		return err
@@ -416,7 +440,8 @@ func (w *Workspace) write(ctx context.Context) error {
 	w.usable.Store(true)
 	w.spareMemory()
 	w.mu.Lock()
-	w.changed -= changed
+	w.changed -= since.changed
+	w.gone -= since.gone
 	if linked {
 		w.linksKept = cursor
 	}

@@ -321,6 +321,61 @@ func TestSnapshotForgetsWhatIsExcluded(t *testing.T) {
 	}
 }
 
+// What a file had that is gone, or was written over, stands in the snapshot for a moment only: it may
+// be there still, under a name that is left out.
+func TestSnapshotForgetsWhatLeft(t *testing.T) {
+	for name, change := range map[string]func(t *testing.T, dir string){
+		"gone": func(t *testing.T, dir string) {
+			if err := os.Rename(filepath.Join(dir, "server", "pool.go"), filepath.Join(dir, ".env")); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"written over": func(t *testing.T, dir string) { write(t, dir, "server/pool.go", "package server\n") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, state := t.TempDir(), t.TempDir()
+			path, _ := kept(t, dir, state)
+			if len(having(t, path, "zebra")) == 0 {
+				t.Fatal("the word is not there to begin with")
+			}
+			session(t, dir, state, func(x *index.Index, w *Workspace) {
+				change(t, dir)
+				x.FilesChanged([]string{filepath.Join(dir, "server", "pool.go"), filepath.Join(dir, ".env")})
+				for began := time.Now(); len(having(t, path, "zebra")) > 0 || len(having(t, path, "Router")) == 0; time.Sleep(10 * time.Millisecond) {
+					if time.Since(began) > time.Minute {
+						t.Fatalf("after a minute %q, and of the rest %q", having(t, path, "zebra"), having(t, path, "Router"))
+					}
+				}
+			})
+		})
+	}
+}
+
+// Edits alone do not have a large snapshot written at each pause, unless a command's user waits.
+func TestLargeSnapshotsAreWrittenRarely(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	path, _ := kept(t, dir, state)
+	session(t, dir, state, func(x *index.Index, w *Workspace) {
+		w.tidying.Lock() // it writes only here
+		w.addChanged([]retrieval.Change{{Path: "server/pool.go", Document: &retrieval.Document{}}})
+		wait, ever := w.due()
+		if err := os.Truncate(path, 50*keepRate); err != nil { // it is read by nobody any more
+			t.Fatal(err)
+		}
+		long, everLong := w.due()
+		w.addChanged([]retrieval.Change{{Path: "server/pool.go"}})
+		gone, everGone := w.due()
+		w.tidying.Unlock()
+		if !ever || wait > time.Second || !everLong || long < 40*time.Second || !everGone || gone != 0 {
+			t.Errorf("a small one is due after %v (%t), a large one after %v (%t), with a file gone after %v (%t)", wait, ever, long, everLong, gone, everGone)
+		}
+		w.KeepAll(t.Context())
+		if wait, ever := w.due(); ever {
+			t.Errorf("after it was written it is due in %v", wait)
+		}
+	})
+}
+
 // A large index that is in memory lets the collector run often until it is in its file.
 func TestMemoryIsSparedUntilTheSnapshot(t *testing.T) {
 	dir := t.TempDir()

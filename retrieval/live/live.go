@@ -40,7 +40,7 @@ type Workspace struct {
 	linksKept  index.Cursor  // what the graph is of that is in a file; guarded by mu
 	linksTried bool          // that file was looked at; guarded by mu
 	advanced   chan struct{} // closed and renewed when searchable changes; guarded by mu
-	changed    int           // files that changed since the snapshot; guarded by mu
+	count                    // of what changed since the snapshot; guarded by mu
 	usual      func()        // ends index.SpareMemory, nil when it ended; guarded by mu
 	// ready is closed when all of the index was read once, and renewed when it is lost;
 	// guarded by mu.
@@ -298,7 +298,7 @@ func (w *Workspace) followOnce(ctx context.Context, observe func(context.Context
 			}
 		}
 		changed += len(changes)
-		w.addChanged(len(changes))
+		w.addChanged(changes)
 		if !upToDate {
 			continue
 		}
@@ -347,10 +347,18 @@ func (w *Workspace) reached(p index.Cursor) {
 	w.advanced = make(chan struct{})
 }
 
-func (w *Workspace) addChanged(n int) {
+// count is of what changed since the snapshot: files, and those of them that are gone.
+type count struct{ changed, gone int }
+
+func (w *Workspace) addChanged(changes []retrieval.Change) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.changed += n
+	w.changed += len(changes)
+	for i := range changes {
+		if changes[i].Document == nil {
+			w.gone++
+		}
+	}
 }
 
 // Link returns when the graph of files is that of what is searchable, or ctx is done, for

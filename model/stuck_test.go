@@ -520,16 +520,24 @@ func TestARepairIsTriedOnce(t *testing.T) {
 	s.Script(func(modeltest.Request) modeltest.Answer { return modeltest.Answer{Hold: hold} })
 	cancelled(t, o, fim("first", ""))
 	waitOutcome(t, s, fim("first", ""), modeltest.Cancelled)
-	next := ask(t.Context(), o, fim("second", ""))
+	next := ask(t.Context(), o, fim("first", ""))
+	for n := range 2 {
+		takenBack(t, s, clock, fim("first", ""), n+2, 5*time.Second)
+	}
 	eventually(t, "Generate gives up, or goes on", func() bool {
-		clock.advance(time.Second)
+		if clock.due(settling) {
+			clock.advance(settling)
+		}
 		select {
 		case <-next.done:
 			return true
 		default:
-			return o.Metrics().Unstuck == 1 && len(s.Prompts()) >= 3
+			return o.Metrics().Unstuck == 1 && s.Loads() == 2
 		}
 	})
+	for range 60 {
+		clock.advance(time.Second)
+	}
 	// It was repaired, and is held now for a reason that another load would not
 	// change: it waits.
 	if m := o.Metrics(); m.Unstuck != 1 {

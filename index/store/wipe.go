@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql/driver"
 	"fmt"
 	"os"
 	"strconv"
@@ -81,32 +80,35 @@ func (s *Store) NeedsWipe(ctx context.Context) (bool, error) {
 }
 
 // Wipe takes removed text out of the database's file and its log. It answers false if
-// somebody reads who must have ended first.
+// somebody reads who must have ended first; no write waits for that.
 func (s *Store) Wipe(ctx context.Context) (done bool, err error) {
 	value, err := s.Meta(ctx, wiped)
-	if err != nil {
-		return false, err
+	if err == nil && value == "" {
+		err = s.rewrite()
 	}
+	if err == nil {
+		done, err = s.CutLog(ctx)
+	}
+	if done && err == nil {
+		err = s.PutMeta(wiped, wipeDone)
+	}
+	if err != nil {
+		return false, fmt.Errorf("wipe the index: %w", err)
+	}
+	return done, nil
+}
+
+// rewrite takes out of the file what was removed without secure_delete. It is noted that this is
+// done: all of the file goes through the log, which grows as long as somebody reads.
+func (s *Store) rewrite() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.w == nil {
-		return false, errClosed
+		return errClosed
 	}
-	if value == "" { // what was removed without secure_delete
-		err = s.w.execOnce("VACUUM")
-	}
-	busy := false
+	err := s.w.execOnce("VACUUM")
 	if err == nil {
-		err = s.w.query("PRAGMA wal_checkpoint(TRUNCATE)", func(row []driver.Value) error {
-			busy = row[0].(int64) != 0
-			return nil
-		})
+		err = s.w.quietly(func() error { return s.w.putMeta(wiped, wipeDue) })
 	}
-	if err == nil && !busy {
-		err = s.w.quietly(func() error { return s.w.putMeta(wiped, wipeDone) })
-	}
-	if err != nil {
-		return false, fmt.Errorf("wipe the index: %w", classify(err))
-	}
-	return !busy, nil
+	return classify(err)
 }

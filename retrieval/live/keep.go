@@ -275,7 +275,7 @@ func (w *Workspace) due() (wait time.Duration, ever bool) {
 	case w.changed == 0:
 		return 0, false
 	}
-	last := min(max(time.Since(info.ModTime()), 0), time.Hour) // whatever the clock was set to
+	last := time.Since(info.ModTime()).Abs() // a clock that was put back does not put it off for ever
 	return max(time.Duration(info.Size()*1000/keepRate)*time.Millisecond-last, 0), true
 }
 

@@ -363,6 +363,18 @@ func TestLargeSnapshotsAreWrittenRarely(t *testing.T) {
 			t.Fatal(err)
 		}
 		long, everLong := w.due()
+		if err := os.Truncate(path, 10_000*keepRate); err != nil {
+			t.Fatal(err)
+		}
+		for _, ago := range []time.Duration{3 * time.Hour, 24 * time.Hour, -24 * time.Hour} { // the last when the clock was wrong
+			then := time.Now().Add(-ago)
+			if err := os.Chtimes(path, then, then); err != nil {
+				t.Fatal(err)
+			}
+			if wait, ever := w.due(); !ever || wait != 0 {
+				t.Errorf("a very large one, written %v ago, is due after %v (%t)", ago, wait, ever)
+			}
+		}
 		w.addChanged([]retrieval.Change{{Path: "server/pool.go"}})
 		gone, everGone := w.due()
 		w.tidying.Unlock()

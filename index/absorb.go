@@ -201,7 +201,7 @@ type changes struct {
 func (c *coordinator) apply(b changes) error {
 	if b.Private = b.private && len(b.Remove) > 0; b.Private {
 		c.excludedLeaves(context.Background()) // noted before: the process may end in between
-		defer c.Kept().forget()                // behind the commit, which keeps others from being put there
+		defer c.Kept().forgetExcluded()        // behind the commit, which keeps others from being put there
 	}
 	if len(b.Put)+len(b.Touch)+len(b.Remove) == 0 {
 		return nil
@@ -314,7 +314,7 @@ func (c *coordinator) endWhole(ctx context.Context, s *scan) error {
 	c.outdated = nil
 	if old {
 		err := c.Store().ForgetBefore()
-		if c.Kept().forget(); err != nil {
+		if c.Kept().forgetExcluded(); err != nil {
 			return err
 		}
 	}

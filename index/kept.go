@@ -93,17 +93,27 @@ func MayBegin(ctx context.Context, s *store.Store, generation int64) (bool, erro
 // forget removes what is kept: words of what the rules leave out from now on may be
 // in it. The database says so already (store.Batch.Private), else another could be put
 // there that is of the state before.
-func (k Kept) forget() {
+func (k Kept) forget(others ...string) {
 	if k.x.state.dir == "" {
 		return
 	}
 	k.x.state.keeping.Lock()
 	defer k.x.state.keeping.Unlock()
-	for _, path := range []string{filepath.Join(k.x.state.dir, KeptName), k.x.state.listing()} { // the latter has names
+	for _, path := range append(others, filepath.Join(k.x.state.dir, KeptName), k.x.state.listing()) { // the latter has names
 		if err := remove(path); err != nil {
 			k.x.cfg.Log.Warn("remove what is kept of the index; delete it by hand, since it may have words of what is excluded now", "file", path, "error", err)
 		}
 	}
+}
+
+// forgetExcluded is forget for when the rules leave out something: a damaged database that was set
+// aside has words of it for ever.
+func (k Kept) forgetExcluded() {
+	var aside []string
+	for _, suffix := range databaseSuffixes {
+		aside = append(aside, k.x.state.database()+damagedSuffix+suffix)
+	}
+	k.forget(aside...)
 }
 
 // remove removes a file, which mostly is not there. Windows refuses that while somebody reads the
@@ -130,7 +140,7 @@ func (k Kept) doubt(s *store.Store) error {
 	snapshot.RemoveUnfinished(filepath.Join(k.x.state.dir, KeptName))
 	due, err := s.NeedsWipe(context.Background())
 	if due {
-		k.forget()
+		k.forgetExcluded()
 	}
 	return err
 }

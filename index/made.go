@@ -54,6 +54,6 @@ func forgetSecrets(x *Index, s *store.Store) error {
 	}
 	b.Private = true
 	x.listed.Store(nil)
-	defer x.Kept().forget()
+	defer x.Kept().forgetExcluded()
 	return errors.Join(s.WipeLater(), s.Apply(b))
 }

@@ -39,6 +39,9 @@ type stateFiles struct {
 
 func (s *stateFiles) database() string { return filepath.Join(s.dir, "index.db") }
 
+// databaseSuffixes are of the files that a database is in.
+var databaseSuffixes = []string{"", "-wal", "-shm"}
+
 func (s *stateFiles) lockFile() string { return filepath.Join(s.dir, "lock") }
 
 func (s *stateFiles) unlock() error {
@@ -317,12 +320,12 @@ func (d *storage) openOwn() (*store.Store, error) {
 // setAside renames a damaged database, over the one set aside before.
 func (d *storage) setAside(cause error) error {
 	name := d.database()
-	for _, suffix := range []string{"", "-wal", "-shm"} {
-		if err := os.Rename(name+suffix, name+".damaged"+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, suffix := range databaseSuffixes {
+		if err := os.Rename(name+suffix, name+damagedSuffix+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("set the damaged index aside: %w", err)
 		}
 	}
-	d.x.cfg.Log.Error("damaged index set aside", "error", cause, "copy", name+".damaged")
+	d.x.cfg.Log.Error("damaged index set aside", "error", cause, "copy", name+damagedSuffix)
 	d.x.troubles.tell(fmt.Sprintf("The index of %s was damaged and is being rebuilt. A copy is kept at %s.damaged.", d.x.root.Dir(), name))
 	return nil
 }
@@ -414,7 +417,7 @@ func (d *storage) replace(damaged error) error {
 	if damaged != nil {
 		err = d.setAside(damaged)
 	} else {
-		for _, suffix := range []string{"", "-wal", "-shm"} {
+		for _, suffix := range databaseSuffixes {
 			if e := os.Remove(d.database() + suffix); e != nil && !errors.Is(e, fs.ErrNotExist) {
 				err = errors.Join(err, e)
 			}

@@ -89,6 +89,12 @@ func TestExcludedTextLeavesTheFiles(t *testing.T) {
 			if found := onDisk(t, state, word); len(found) > 0 {
 				t.Errorf("the full-text table has words: %q", found)
 			}
+			aside := x.state.database() + ".damaged" // as after damage
+			for _, suffix := range []string{"", "-wal"} {
+				if err := os.WriteFile(aside+suffix, []byte(canaries[0]), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
 			if closed {
 				shut(t, x)
 				change(t, dir)

@@ -11,8 +11,9 @@ import (
 // lines at its window's edge, as Helix does, and 80 columns have those of line numbers in them.
 const pageColumns = 72
 
-// listItem is the sign that an item of a list begins with.
-var listItem = regexp.MustCompile(`^ *(?:[-*+]|\d+[.)]) +`)
+// listItem is the sign that an item of a list begins with, as CommonMark bounds it: whatever a model
+// writes, little stands before the words of a line.
+var listItem = regexp.MustCompile(`^ {0,3}(?:[-*+]|\d{1,9}[.)]) {1,4}`)
 
 // fold breaks the long lines of paragraphs and lists at blanks. To every renderer the text means the
 // same: what a line goes on with begins no block, and code, headings, tables and quotes stay as they are.
@@ -41,59 +42,60 @@ func fold(text string, columns int) string {
 func fenceOf(line string) string {
 	line = strings.TrimLeft(line, " ")
 	for _, sign := range []string{"`", "~"} {
-		if run := line[:len(line)-len(strings.TrimLeft(line, sign))]; len(run) >= 3 {
+		rest := strings.TrimLeft(line, sign)
+		if run := line[:len(line)-len(rest)]; len(run) >= 3 && (sign == "~" || !strings.Contains(rest, sign)) { // else it is code in a line
 			return run
 		}
 	}
 	return ""
 }
 
-// foldable is whether a line is one of a paragraph or a list.
+// foldable is whether a line is one of a paragraph, or of one that an item of a list begins with.
 func foldable(line string) bool {
-	rest := strings.TrimLeft(line, " \t")
-	if rest == "" || strings.ContainsAny(rest[:1], "#|>") {
-		return false
+	rest := strings.TrimLeft(line, " ")
+	if sign := listItem.FindString(line); sign != "" {
+		line = line[len(sign):] // of five blanks the last ones begin code
+		rest = line
 	}
-	return !strings.HasPrefix(line, "    ") && !strings.HasPrefix(line, "\t")
+	return rest != "" && !strings.ContainsAny(rest[:1], "#|> \t") && !strings.HasPrefix(line, "    ")
 }
 
-// foldLine breaks a line, what is behind a break as far indented as what it belongs to.
+// foldLine breaks a line, what is behind a break as far indented as what it belongs to. A line is as
+// long as a model makes it, and is read once.
 func foldLine(line string, columns int) string {
-	indent := strings.Repeat(" ", len(line)-len(strings.TrimLeft(line, " ")))
+	inner := len(line) - len(strings.TrimLeft(line, " "))
 	if sign := listItem.FindString(line); sign != "" {
-		indent = strings.Repeat(" ", len(sign))
+		inner = len(sign)
 	}
 	var out strings.Builder
-	for utf8.RuneCountInString(line) > columns {
-		at, column := -1, 0
-		for i, r := range line {
-			if column > columns && at >= 0 {
-				break
-			}
-			column++
-			if r == ' ' && i >= len(indent) && breaks(line[:i], line[i+1:]) {
-				at = i
-			}
+	begin, at := 0, -1 // of what is not written yet, and of the last blank in it where it can end
+	code := false
+	column := 0
+	for i, r := range line {
+		if r == ' ' && i >= inner && !code && (column <= columns || at < 0) && breaks(line[:i], line[i+1:]) {
+			at = i
 		}
-		if at < 0 {
-			break
+		if column >= columns && at >= 0 {
+			out.WriteString(line[begin:at])
+			out.WriteByte('\n')
+			out.WriteString(strings.Repeat(" ", inner))
+			column = inner - 1 // the blank is left out
+			if at < i {
+				column += utf8.RuneCountInString(line[at:i])
+			}
+			begin, at = at+1, -1
 		}
-		out.WriteString(line[:at])
-		out.WriteByte('\n')
-		line = indent + line[at+1:]
+		column++
+		code = code != (r == '`')
 	}
-	out.WriteString(line)
+	out.WriteString(line[begin:])
 	return out.String()
 }
 
-// breaks is whether a line can end between two texts: the blank there is no part of a larger one or of
-// code, and the second begins with a letter or with code, and so no block.
+// breaks is whether a line can end between two texts: the blank there is no part of a larger one, and
+// the second begins with a letter or with code, and so no block.
 func breaks(before, after string) bool {
 	first, _ := utf8.DecodeRuneInString(after)
 	last, _ := utf8.DecodeLastRuneInString(before)
-	return strings.TrimSpace(before) != "" && !listSign(before) && last != ' ' && last != '\\' && strings.Count(before, "`")%2 == 0 &&
-		(unicode.IsLetter(first) || first == '`' && !strings.HasPrefix(after, "``"))
+	return last != ' ' && last != '\\' && (unicode.IsLetter(first) || first == '`' && !strings.HasPrefix(after, "``"))
 }
-
-// listSign is whether a text is the sign of a list's item and nothing else.
-func listSign(text string) bool { return listItem.FindString(text+" ") == text+" " }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -287,17 +286,20 @@ func (e *Env) WorkspaceAround(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return cmp.Or(e.repositoryAround(dir), dir), nil
+	if around := e.repositoriesAround(dir); len(around) > 0 {
+		return around[0], nil
+	}
+	return dir, nil
 }
 
-// repositoryAround is the repository around a folder whose path is absolute, "" if there is none.
-func (e *Env) repositoryAround(dir string) string {
+// repositoriesAround are the repositories around a folder whose path is absolute, the innermost first.
+func (e *Env) repositoriesAround(dir string) (list []string) {
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil && (at == dir || e.Allowed().Refuses(at) == nil) {
-			return at
+			list = append(list, at)
 		}
 		if at == filepath.Dir(at) {
-			return ""
+			return list
 		}
 	}
 }

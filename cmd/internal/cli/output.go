@@ -46,17 +46,27 @@ func (e *Env) WriteOutput(path string, text []byte, mode fs.FileMode) error {
 	return err
 }
 
-// staysWithin fails if links take a path out of the repository that it stands in, or of the workspace.
+// staysWithin fails if links take a path out of a repository that it stands in, or of the workspace.
 func (e *Env) staysWithin(path string) error {
-	at, err := filepath.Abs(path)
-	if err != nil {
-		return err
+	at := path
+	if !filepath.IsAbs(at) {
+		here, err := os.Getwd()
+		if err != nil {
+			return err
+		}
+		if real, err := filepath.EvalSymlinks(here); err == nil {
+			here = real // a link that the user followed there is none of the path
+		}
+		at = filepath.Join(here, at)
 	}
-	folder := e.repositoryAround(filepath.Dir(at))
-	if folder == "" {
-		folder, err = e.WorkspaceAround(".")
-		if err != nil || !holds(folder, at) || e.Allowed().Refuses(folder) != nil { // links at home are the user's own
-			return nil
+	at = filepath.Clean(at)
+	folders := e.repositoriesAround(filepath.Dir(at))
+	if folder, err := e.WorkspaceAround("."); err == nil && e.Allowed().Refuses(folder) == nil { // links at home are the user's own
+		if real, err := filepath.EvalSymlinks(folder); err == nil && !holds(folder, at) {
+			folder = real
+		}
+		if holds(folder, at) {
+			folders = append(folders, folder)
 		}
 	}
 	to, err := filepath.EvalSymlinks(at)
@@ -64,11 +74,16 @@ func (e *Env) staysWithin(path string) error {
 		to, err = filepath.EvalSymlinks(filepath.Dir(at))
 		to = filepath.Join(to, filepath.Base(at))
 	}
-	real, failed := filepath.EvalSymlinks(folder)
-	if err != nil || failed != nil || holds(real, to) {
+	if err != nil {
 		return nil // what cannot be looked at cannot be written either
 	}
-	return fmt.Errorf("%s leads to %s, out of %s; name that file itself", path, to, folder)
+	// A link may lead to a folder that is another repository.
+	for _, folder := range folders {
+		if real, err := filepath.EvalSymlinks(folder); err == nil && !holds(real, to) {
+			return fmt.Errorf("%s leads to %s, out of %s; name that file itself", path, to, folder)
+		}
+	}
+	return nil
 }
 
 // holds answers whether a path is one of a folder.

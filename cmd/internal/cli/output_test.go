@@ -58,31 +58,34 @@ func TestOutputStaysInTheRepository(t *testing.T) {
 	}
 	home := t.TempDir()
 	at := func(name string) string { return filepath.Join(home, filepath.FromSlash(name)) }
-	for _, dir := range []string{"own", "clone/.git", "clone/docs", "unpacked"} {
+	for _, dir := range []string{"own", "clone/.git", "clone/docs", "unpacked", "other/.git"} {
 		if err := os.MkdirAll(at(dir), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, file := range []string{"own/rc", "clone/docs/old.md"} {
+	for _, file := range []string{"own/rc", "clone/docs/old.md", "other/rc"} {
 		if err := os.WriteFile(at(file), []byte("before"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for name, to := range map[string]string{"clone/report.md": at("own/rc"), "clone/away": "../own", "clone/link.md": "docs/old.md", "clone/new.md": at("own/new"), "unpacked/report.md": "../own/rc"} {
+	for name, to := range map[string]string{"clone/report.md": at("own/rc"), "clone/away": "../own", "clone/link.md": "docs/old.md", "clone/new.md": at("own/new"), "unpacked/report.md": "../own/rc", "clone/other": "../other", "unpacked/other": "../other"} {
 		if err := os.Symlink(to, at(name)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, c := range []struct{ workspace, path, wrote string }{ // wrote is "" if it is refused
 		{"clone", "clone/report.md", ""}, {"own", "clone/report.md", ""}, {"clone", "clone/away/rc", ""}, {"clone", "clone/away/new", ""}, {"unpacked", "unpacked/report.md", ""},
+		{"clone", "clone/other/rc", ""}, {"clone", "clone/other/new", ""}, {"unpacked", "unpacked/other/rc", ""}, // which is a repository, too
 		{"clone", "clone/link.md", "clone/docs/old.md"}, {"clone", "clone/new.md", "clone/new.md"}, {"clone", "clone/docs/other.md", "clone/docs/other.md"},
 		{"clone", "own/rc", "own/rc"}, {"clone", "unpacked/report.md", "own/rc"},
 	} {
 		e := &Env{Workspace: at(c.workspace)}
 		err := e.WriteOutput(at(c.path), []byte(c.path), 0o600)
 		if c.wrote == "" {
-			if rc, failed := os.ReadFile(at("own/rc")); err == nil || !strings.Contains(err.Error(), "; name that file itself") || failed != nil || string(rc) != "before" {
-				t.Errorf("%s: %v; the user's file is %q, %v", c.path, err, rc, failed)
+			for _, name := range []string{"own/rc", "other/rc"} {
+				if rc, failed := os.ReadFile(at(name)); err == nil || !strings.Contains(err.Error(), "; name that file itself") || failed != nil || string(rc) != "before" {
+					t.Errorf("%s: %v; the user's file is %q, %v", c.path, err, rc, failed)
+				}
 			}
 			continue
 		}
@@ -90,7 +93,18 @@ func TestOutputStaysInTheRepository(t *testing.T) {
 			t.Errorf("%s: %v; %s is %q, %v", c.path, err, c.wrote, got, failed)
 		}
 	}
-	if _, err := os.Lstat(at("own/new")); err == nil {
-		t.Error("a file is made out of the repository")
+	for _, name := range []string{"own/new", "other/new"} {
+		if _, err := os.Lstat(at(name)); err == nil {
+			t.Error("a file is made out of the repository")
+		}
+	}
+	// Through a link of a repository the user may go themselves.
+	t.Chdir(at("clone/other"))
+	t.Setenv("PWD", at("clone/other"))
+	if err := new(Env).WriteOutput("rc", []byte("mine"), 0o600); err != nil {
+		t.Error(err)
+	}
+	if err := new(Env).WriteOutput(at("clone/other/rc"), []byte("mine"), 0o600); err == nil {
+		t.Error("a path through the link is written")
 	}
 }

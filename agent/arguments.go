@@ -83,10 +83,11 @@ func (t *tool) arguments(raw json.RawMessage) (args json.RawMessage, warnings []
 
 // meant is the only argument that was not given and whose name goes on after a name that there
 // is not, such as symbol_id after symbol, "" if there is none. Models shorten names, and a
-// question about one symbol without it would be another question.
+// question about one symbol without it would be another question. What begins the name of a yes or
+// no says nothing of it: "include" is a pattern to other tools, and not include_hidden.
 func (t *tool) meant(name string, given map[string]any) (meant string) {
-	for property := range t.schema.Properties {
-		if given[property] != nil || !strings.HasPrefix(property, name+"_") {
+	for property, schema := range t.schema.Properties {
+		if given[property] != nil || schema.Type == "boolean" || !strings.HasPrefix(property, name+"_") {
 			continue
 		}
 		if meant != "" {

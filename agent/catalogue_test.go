@@ -244,6 +244,7 @@ func TestRightArguments(t *testing.T) {
 		{"get_callers", `{"symbol":"x","symbol_id":"y"}`, `{"depth":1,"limit":40,"symbol_id":"y"}`, `there is no argument "symbol"; it was ignored`},
 		{"read_file", `{"path":"a","max":1}`, `{"max_bytes":50000,"path":"a","start_line":1}`, `there is no argument "max"; it was ignored`}, // of two
 		{"get_impact", `{"symbol":null,"symbol_id":null}`, `{"depth":2,"limit":40,"symbol_id":""}`, `there is no argument "symbol"; it was ignored`},
+		{"list_files", `{"include":"*.go","glob":"*.go"}`, `{"glob":"*.go","include_hidden":false,"limit":200}`, `there is no argument "include"; it was ignored`}, // that of others' tools
 		{"search_text", `{"query":"a","query":"b"}`, `{"limit":30,"query":"b"}`, ""},
 		{"apply_text_edits", `{"path":"a","edits":[]}`, `{"edits":[],"path":"a"}`, ""},
 	} {

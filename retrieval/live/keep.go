@@ -303,11 +303,20 @@ func (w *Workspace) state() (now *retrieval.Snapshot, at index.Cursor, since cou
 	return w.Search.Current(), at, since, !w.relinkDue.Load()
 }
 
+// identity is that of the database that something is to be kept of.
+func (w *Workspace) identity(ctx context.Context) (string, *store.Store, error) {
+	identity, s, err := w.source.Kept().Identity(ctx)
+	if err == nil && identity == "" {
+		err = errors.New("the index has no identity")
+	}
+	return identity, s, err
+}
+
 // writeLinks keeps the graph.
 func (w *Workspace) writeLinks(ctx context.Context) error {
 	now, at, _, linked := w.state()
-	identity, _, err := w.source.Kept().Identity(ctx)
-	if err != nil || identity == "" {
+	identity, _, err := w.identity(ctx)
+	if err != nil {
 		return err
 	}
 	sections := now.LinkSections()
@@ -362,8 +371,8 @@ var atPut = func(moment string) {}
 // write keeps what searches know, and goes on from the file.
 func (w *Workspace) write(ctx context.Context) error {
 	now, cursor, since, linked := w.state()
-	identity, s, err := w.source.Kept().Identity(ctx)
-	if err != nil || identity == "" {
+	identity, s, err := w.identity(ctx)
+	if err != nil {
 		return err
 	}
 	listed, generation, err := s.Listed(ctx)

@@ -388,6 +388,21 @@ func TestLargeSnapshotsAreWrittenRarely(t *testing.T) {
 	})
 }
 
+// Where nothing can be kept, since the database has no identity, nobody tries again and again.
+func TestADatabaseWithoutIdentityIsLeftAlone(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	kept(t, dir, state)
+	session(t, dir, state, func(x *index.Index, w *Workspace) {
+		if err := x.Store().PutMeta("identity", ""); err != nil {
+			t.Fatal(err)
+		}
+		w.addChanged([]retrieval.Change{{Path: "server/pool.go"}})
+		if wait := w.tidy(t.Context()); wait != 0 {
+			t.Errorf("it is tried again in %v", wait)
+		}
+	})
+}
+
 // A large index that is in memory lets the collector run often until it is in its file.
 func TestMemoryIsSparedUntilTheSnapshot(t *testing.T) {
 	dir := t.TempDir()

@@ -88,27 +88,87 @@ func Opening(readme string) (text string, from, to int) {
 	return truncate(text, maxOpeningBytes), from, to
 }
 
-// A sentence may stand in a tag of its own, as no heading, picture or badge does.
+// A sentence may stand in a tag of its own, as no heading, picture or badge does; and it may begin
+// with an emphasis or a link, as a list, a row of badges and a link's definition do.
 var (
-	emphasis = regexp.MustCompile(`^<(?:i|b|em|strong|p)\b[^>]*>`)
-	tag      = regexp.MustCompile(`<[^<>]*>`)
+	emphasis   = regexp.MustCompile(`^<(?:i|b|em|strong|p)\b[^>]*>`)
+	tag        = regexp.MustCompile(`<[^<>]*>`)
+	marked     = regexp.MustCompile(`^(?:\*\S|!?\[)`)
+	link       = regexp.MustCompile(`!?\[[^\[\]]*\](?:\([^()]*\)|\[[^\[\]]*\])?`)
+	definition = regexp.MustCompile(`^\[[^\]]+\]:`)
+	notice     = regexp.MustCompile(`^\*+(?i:note|notice|warning|important|attention|caution|update)\b`)
+	word       = regexp.MustCompile(`\pL{2,}`)
 )
+
+const (
+	wordsOfSentence = 4  // beside links and tags, of a line that begins with one
+	maxHeadingBytes = 30 // of a line alone that is taken for a heading without a mark
+)
+
+// says reports whether a line has words enough beside tags and links.
+func says(line string) bool {
+	line = tag.ReplaceAllString(line, " ")
+	for range 2 { // a badge is a picture in a link
+		line = link.ReplaceAllString(line, " ")
+	}
+	return len(word.FindAllString(line, wordsOfSentence)) == wordsOfSentence
+}
 
 // opening is Opening, uncut.
 func opening(readme string) (text string, from, to int) {
 	lines := strings.Split(readme, "\n")
-	for i, line := range lines {
-		line = strings.TrimSpace(line)
-		tagged := emphasis.MatchString(line) && len(strings.Fields(tag.ReplaceAllString(line, " "))) >= 4
-		if line == "" || !tagged && strings.ContainsAny(line[:1], "#=-<![|*") {
+	fence := ""
+	for i := 0; i < len(lines); i++ {
+		line := strings.TrimSpace(lines[i])
+		if fence != "" || strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
+			switch {
+			case fence == "":
+				fence = line[:3]
+			case strings.HasPrefix(line, fence):
+				fence = ""
+			}
 			continue
 		}
-		if i+1 < len(lines) && strings.Trim(strings.TrimSpace(lines[i+1]), "=-") == "" && strings.TrimSpace(lines[i+1]) != "" {
-			continue // an underlined title
+		if strings.HasPrefix(line, "<!--") {
+			for i+1 < len(lines) && !strings.Contains(lines[i], "-->") {
+				i++
+			}
+			continue
 		}
-		end := i
-		for end < len(lines) && strings.TrimSpace(lines[end]) != "" {
-			end++
+		if strings.HasPrefix(line, "> [!") { // a warning about the project does not say what it is
+			for i+1 < len(lines) && strings.HasPrefix(strings.TrimSpace(lines[i+1]), ">") {
+				i++
+			}
+			continue
+		}
+		if strings.HasPrefix(line, "<") && strings.LastIndex(line, "<") > strings.LastIndex(line, ">") { // its attributes have lines of their own
+			for i+1 < len(lines) && strings.TrimSpace(lines[i+1]) != "" {
+				i++
+				if strings.Contains(lines[i], ">") {
+					break
+				}
+			}
+			continue
+		}
+		tagged := emphasis.MatchString(line) && len(strings.Fields(tag.ReplaceAllString(line, " "))) >= wordsOfSentence
+		begins := tagged || marked.MatchString(line) && !definition.MatchString(line) && !notice.MatchString(line) && says(line)
+		if !word.MatchString(line) || !begins && strings.ContainsAny(line[:1], "#=-<![|*") {
+			continue
+		}
+		end, title := i+1, false
+		for ; end < len(lines) && !title; end++ {
+			next := strings.TrimSpace(lines[end])
+			if next == "" || strings.HasPrefix(next, "</") {
+				break
+			}
+			title = strings.Trim(next, "=-") == ""
+		}
+		if title { // underlined, perhaps with its badges
+			i = end - 1
+			continue
+		}
+		if end == i+1 && len(line) < maxHeadingBytes && len(word.FindAllString(line, 3)) < 3 && !strings.ContainsAny(line[len(line)-1:], ".!?:") {
+			continue
 		}
 		text := strings.Join(lines[i:end], "\n")
 		if tagged {

@@ -51,8 +51,18 @@ func TestSummaryOfADocString(t *testing.T) {
 func TestOpening(t *testing.T) {
 	for readme, want := range map[string]string{
 		"# Bank\n\n[![badge](x)](y)\n\nKeeps accounts\nsafely.\n\nMore.": "Keeps accounts safely. 5-6",
-		"Title\n=====\n":                         " 0-0",
-		"Title\n=====\n\n<p>\n\nKeeps accounts.": "Keeps accounts. 6-6",
+		"Title\n=====\n":                                                        " 0-0",
+		"Bank\n![a](b)\n====\n\nKeeps accounts.":                                "Keeps accounts. 5-5",
+		"Title\n=====\n\n<p>\n\nKeeps accounts.":                                "Keeps accounts. 6-6",
+		"# Bank\n\n```\n,--.\n|  | a bank that is open\n```\n\nKeeps accounts.": "Keeps accounts. 8-8",
+		"# Bank\n\n> [!WARNING]\n> Nobody looks after it any more.\n> Take another.\n\nKeeps accounts.":                               "Keeps accounts. 7-7",
+		"<h4>\n  <a href=\"a\">Install</a>\n  ·\n  <a href=\"b\">Docs</a>\n</h4>\n\n**Bank** keeps accounts safely.":                  "**Bank** keeps accounts safely. 7-7",
+		"<p>\n  <img\n   width=\"300\"\n   src=\"a.svg\">\n  Keeps accounts.\n</p>":                                                   "Keeps accounts. 5-5",
+		"<!-- Copyright of the bank.\n\nAll of it. -->\n\nKeeps accounts.":                                                            "Keeps accounts. 5-5",
+		"[Bank](https://x.y) keeps the accounts safely.\n\n[a]: b \"the bank is open today\"":                                         "[Bank](https://x.y) keeps the accounts safely. 1-1",
+		"[![a][b]][c]\n**[Docs](a) | [Install](b) | [API](c) | [Blog](d) | [Chat](e)**\n* one item of a list here\n\nKeeps accounts.": "Keeps accounts. 5-5",
+		"**Note:** this bank is no longer open.\n\nKeeps accounts.":                                                                   "Keeps accounts. 3-3",
+		"✨ **Key features**\n\nKeeps accounts.":                                                                                       "Keeps accounts. 3-3",
 	} {
 		text, from, to := Opening(readme)
 		if got := fmt.Sprintf("%s %d-%d", text, from, to); got != want {

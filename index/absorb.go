@@ -215,6 +215,11 @@ func (c *coordinator) apply(b changes) error {
 	if err != nil {
 		return err
 	}
+	if c.wipeAt.IsZero() {
+		if _, left, err := c.Store().NeedsWipe(context.Background()); err == nil && left {
+			c.wipeLater()
+		}
+	}
 	if len(b.Put) > 0 {
 		c.fill.later(c.cfg.Clock.Now())
 	}

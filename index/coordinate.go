@@ -46,8 +46,9 @@ type coordinator struct {
 	fill     fill
 	// wipe: what was left out for being private is still in the database's files.
 	wipe bool
-	// cutAt is when to empty the log; zero if it has nothing.
-	cutAt time.Time
+	// cutAt is when to empty the log, which has something since uncut, wipeAt when to write the
+	// database anew; zero if nothing is to leave them.
+	cutAt, uncut, wipeAt time.Time
 	// scanned is the root's folder as the last scan found it; nil if it was not
 	// there. away is when to look for it then.
 	scanned fs.FileInfo
@@ -57,8 +58,8 @@ type coordinator struct {
 	exit    exitWatch // for that process
 	exile   exile
 	told    *store.Store // which says that it is behind; nil if none does
-	// moved tells that a checkpoint has ended; nil while none is at work.
-	moved chan checkpointed
+	// moved tells that an errand has ended; nil while none is at work.
+	moved chan ended
 }
 
 // coordinate runs until ctx is done.
@@ -287,7 +288,7 @@ func (c *coordinator) await(ctx context.Context, until time.Time) {
 	case <-c.wake:
 	case <-timer:
 	case end := <-c.moved:
-		c.checkpointEnded(ctx, end)
+		c.errandEnded(ctx, end)
 	case r, ok := <-results:
 		if !ok {
 			c.endScan(ctx, false)

@@ -138,7 +138,7 @@ func remove(path string) (err error) {
 // when something had left the index and not yet what was kept of it, or while it wrote that.
 func (k Kept) doubt(s *store.Store) error {
 	snapshot.RemoveUnfinished(filepath.Join(k.x.state.dir, KeptName))
-	due, err := s.NeedsWipe(context.Background())
+	due, _, err := s.NeedsWipe(context.Background())
 	if due {
 		k.forgetExcluded()
 	}

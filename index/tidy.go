@@ -2,7 +2,10 @@ package index
 
 import (
 	"context"
+	"errors"
 	"time"
+
+	"quarry/index/store"
 )
 
 // mergeState is how far merging the full-text tables is, after much was written to them.
@@ -20,30 +23,35 @@ const (
 // checkpoint at work, whose end wakes the coordinator.
 func (c *coordinator) tidy(ctx context.Context, now time.Time) time.Time {
 	switch {
-	case c.moved != nil, !c.written && c.merge == mergeDone && !c.wipe && !c.fill.due && c.cutAt.IsZero():
+	case c.moved != nil, !c.written && c.merge == mergeDone && !c.wipe && !c.fill.due && c.cutAt.IsZero() && c.wipeAt.IsZero():
 	case !c.throttle.open():
 		return now.Add(quiet)
 	case c.written && c.Store().LogIsLong():
 		// Before merging goes on: a log that is moved in short pieces stays short.
 		c.written = false
-		c.checkpoint(ctx, false)
+		c.run(ctx, (*coordinator).moveLog)
 	case c.merge != mergeDone:
 		c.mergeStep(ctx)
 		return now
-	case c.wipe:
-		return c.wipeNow(ctx, now)
+	case c.wipe && !now.Before(c.wipeAt):
+		c.run(ctx, (*coordinator).wipeNow)
 	case c.fill.due && !now.Before(c.fill.at):
 		c.fillStep(ctx)
 		return now
 	case !c.cutAt.IsZero() && !now.Before(c.cutAt):
 		c.cutAt = time.Time{}
-		c.checkpoint(ctx, true)
+		c.run(ctx, (*coordinator).cutLog)
+	case !c.wipeAt.IsZero() && !now.Before(c.wipeAt):
+		c.run(ctx, (*coordinator).wipeNow)
 	default:
 		c.written = false
-		if c.cutAt.IsZero() || c.fill.due && c.fill.at.Before(c.cutAt) {
-			return c.fill.at // zero if nothing is due
+		var next time.Time // zero if nothing is due
+		for _, at := range []time.Time{c.fill.at, c.cutAt, c.wipeAt} {
+			if next.IsZero() || !at.IsZero() && at.Before(next) {
+				next = at
+			}
 		}
-		return c.cutAt
+		return next
 	}
 	return time.Time{}
 }
@@ -52,41 +60,68 @@ func (c *coordinator) tidy(ctx context.Context, now time.Time) time.Time {
 // written over, and who types fluently makes one commit a pause.
 const cutAfter = 2 * time.Second
 
-// cutLater notes that the log has something.
-func (c *coordinator) cutLater() { c.cutAt = c.cfg.Clock.Now().Add(cutAfter) }
+// cutAtLast is how long after a commit the log is emptied at the latest, where somebody writes all the time.
+const cutAtLast = 30 * time.Second
 
-// checkpointed is how a checkpoint ended. again: it was to empty the log, and somebody was at work.
-type checkpointed struct {
-	again bool
-	err   error
+// cutLater notes that the log has something.
+func (c *coordinator) cutLater() {
+	now := c.cfg.Clock.Now()
+	if c.cutAt.IsZero() {
+		c.uncut = now
+	}
+	if c.cutAt = now.Add(cutAfter); c.cutAt.Sub(c.uncut) > cutAtLast {
+		c.cutAt = c.uncut.Add(cutAtLast)
+	}
 }
 
-func (c *coordinator) checkpoint(ctx context.Context, cut bool) {
-	moved, s := make(chan checkpointed, 1), c.Store()
+// An errand is a step of tidying that takes long and runs beside the coordinator, which goes on with what is more
+// urgent. then is called by the coordinator when it has ended, unless the database is another one.
+type errand func(c *coordinator, ctx context.Context, s *store.Store) (then func(), err error)
+
+// ended is how an errand ended.
+type ended struct {
+	then func()
+	err  error
+}
+
+func (c *coordinator) run(ctx context.Context, do errand) {
+	moved, s := make(chan ended, 1), c.Store()
 	c.moved = moved
 	c.stopped.Go(func() {
-		var end checkpointed
-		if cut {
-			var done bool
-			done, end.err = s.CutLog(ctx)
-			end.again = !done && end.err == nil
-		} else {
-			end.err = s.Checkpoint(ctx)
-		}
+		var end ended
+		end.then, end.err = do(c, ctx, s)
 		if s != c.Store() {
-			end = checkpointed{} // it was replaced meanwhile
+			end = ended{} // it was replaced meanwhile
 		}
 		moved <- end
 	})
 }
 
-// checkpointEnded takes what a checkpoint says.
-func (c *coordinator) checkpointEnded(ctx context.Context, end checkpointed) {
+// errandEnded takes what an errand says.
+func (c *coordinator) errandEnded(ctx context.Context, end ended) {
 	c.moved = nil
-	if end.again && c.cutAt.IsZero() {
-		c.cutAt = c.cfg.Clock.Now().Add(quiet)
+	if end.then != nil {
+		end.then()
 	}
 	c.settleErr(ctx, end.err)
+}
+
+func (c *coordinator) moveLog(ctx context.Context, s *store.Store) (then func(), err error) {
+	return nil, s.Checkpoint(ctx)
+}
+
+func (c *coordinator) cutLog(ctx context.Context, s *store.Store) (then func(), err error) {
+	done, err := s.CutLog(ctx)
+	again := quiet // somebody was at work
+	if err != nil {
+		again = tidyAgain
+	}
+	return func() {
+		if !done && c.cutAt.IsZero() {
+			c.uncut = c.cfg.Clock.Now()
+			c.cutAt = c.uncut.Add(again)
+		}
+	}, err
 }
 
 func (c *coordinator) mergeStep(ctx context.Context) {
@@ -102,26 +137,56 @@ func (c *coordinator) mergeStep(ctx context.Context) {
 // to leave the database's log at once. What is kept beside the database is forgotten once it
 // has left.
 func (c *coordinator) excludedLeaves(ctx context.Context) {
-	c.wipe = true
+	c.wipe, c.wipeAt = true, time.Time{}
 	c.settleErr(ctx, c.Store().WipeLater())
 }
 
 // resumeWipe goes on with what a process before did not end.
 func (c *coordinator) resumeWipe(ctx context.Context) {
-	due, err := c.Store().NeedsWipe(ctx)
+	due, left, err := c.Store().NeedsWipe(ctx)
 	c.wipe = c.wipe || due
+	if left {
+		c.wipeLater()
+	}
 	if c.Store().HasLog() {
 		c.cutLater()
 	}
 	c.settleErr(ctx, err)
 }
 
-// wipeNow is the last step of that; the answer is tidy's.
-func (c *coordinator) wipeNow(ctx context.Context, now time.Time) time.Time {
-	done, err := c.Store().Wipe(ctx)
-	if c.wipe = !done && err == nil; c.wipe {
-		return now.Add(quiet)
+// wipeRate is how much of a database is written anew, in bytes a second, for the sake of what has
+// left it that may be read: SQLite leaves copies of few of the rows.
+const wipeRate = 30_000
+
+// How soon what did not end is tried again.
+const (
+	wipeAgain = 5 * time.Second
+	tidyAgain = 10 * time.Minute // after an error, such as that there is no room
+)
+
+// wipeLater notes that rows went, if that is not known yet.
+func (c *coordinator) wipeLater() {
+	if c.wipeAt.IsZero() && !c.Store().InMemory() {
+		size, _ := c.Store().Size(context.Background()) // soon, where it cannot be known
+		c.wipeAt = c.cfg.Clock.Now().Add(max(cutAfter, time.Duration(size*1000/wipeRate)*time.Millisecond))
 	}
-	c.settleErr(ctx, err)
-	return now // something else may be left
+}
+
+func (c *coordinator) wipeNow(ctx context.Context, s *store.Store) (then func(), err error) {
+	done, err := s.Wipe(ctx)
+	again := wipeAgain
+	if err != nil {
+		again = tidyAgain
+	}
+	if errors.Is(err, store.ErrFull) { // it takes as much room again; the index itself has what it needs
+		c.cfg.Log.Debug("wipe the index", "error", err)
+		err = nil
+	}
+	return func() {
+		if c.wipeAt = (time.Time{}); done {
+			c.wipe = false
+		} else {
+			c.wipeAt = c.cfg.Clock.Now().Add(again)
+		}
+	}, err
 }

@@ -47,7 +47,7 @@ func awaitWiped(t *testing.T, x *Index) {
 	t.Helper()
 	settle(t, x)
 	until(t, "the index is wiped", func() bool {
-		due, err := x.Store().NeedsWipe(t.Context())
+		due, _, err := x.Store().NeedsWipe(t.Context())
 		return err == nil && !due
 	})
 }
@@ -325,13 +325,13 @@ func TestAnEditKeepsTheWipe(t *testing.T) {
 	if err := c.refresh(ctx, []string{"edited.go"}); err != nil {
 		t.Fatal(err)
 	}
-	if due, err := x.Store().NeedsWipe(ctx); due || err != nil {
+	if due, _, err := x.Store().NeedsWipe(ctx); due || err != nil {
 		t.Fatalf("the edit is private: %t, %v", due, err)
 	}
 	if err := c.flush(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if due, err := x.Store().NeedsWipe(ctx); !due || err != nil || !c.wipe {
+	if due, _, err := x.Store().NeedsWipe(ctx); !due || err != nil || !c.wipe {
 		t.Errorf("nothing is to be wiped: %t, %v", due, err)
 	}
 }
@@ -357,7 +357,7 @@ func TestMaskedLaterLeavesTheFiles(t *testing.T) {
 	x = open(t, Config{Dir: dir, StateDir: state})
 	defer shut(t, x)
 	settle(t, x)
-	if due, err := x.Store().NeedsWipe(t.Context()); err != nil {
+	if due, _, err := x.Store().NeedsWipe(t.Context()); err != nil {
 		t.Fatal(err)
 	} else if due {
 		awaitWiped(t, x)

@@ -73,7 +73,7 @@ def chosen(form, answer):
 
 
 def main(conversations, tasks, kept, host=None):
-    tasks = {task["question"]: task for task in json.loads(pathlib.Path(tasks).read_text())}
+    tasks = {task["question"]: task for task in json.loads(pathlib.Path(tasks).read_text()) if "question" in task}
     kept = pathlib.Path(kept)
     known = {}
     if kept.exists():

@@ -220,7 +220,30 @@ func keepSnapshot(ctx context.Context, x *index.Index, dir string, bar *progress
 	}
 	w.KeepAll(ctx)
 	w.Close()
-	return x.Store().TruncateLog(ctx)
+	if err := x.Store().TruncateLog(ctx); err != nil {
+		return err
+	}
+	return wipe(ctx, x.Store())
+}
+
+// smallIndex is how large an index is, in bytes, of which a command takes at once what is gone,
+// which is writing all of it anew: a tenth of a second.
+const smallIndex = 8 << 20
+
+// wipe takes what is gone out of the files of an index, of a large one only if nobody may read it. Of
+// the rest a server takes care, and of what there is no room for now.
+func wipe(ctx context.Context, s *store.Store) error {
+	now, later, err := s.NeedsWipe(ctx)
+	if err != nil || !now && !later {
+		return err
+	}
+	if size, err := s.Size(ctx); err != nil || !now && size > smallIndex {
+		return err
+	}
+	if _, err := s.Wipe(ctx); err != nil && !errors.Is(err, store.ErrFull) {
+		return err
+	}
+	return nil
 }
 
 // printIndex writes what an index holds and what it leaves out.

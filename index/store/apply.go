@@ -38,7 +38,7 @@ func (s *Store) Apply(b Batch) error {
 }
 
 func (s *Store) apply(b Batch) error {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	if s.w == nil {
 		return errClosed
@@ -51,7 +51,8 @@ func (s *Store) apply(b Batch) error {
 
 // put is one running Apply.
 type put struct {
-	w *writer
+	w    *writer
+	left bool // rows go
 }
 
 func (p *put) batch(b Batch) error {
@@ -64,6 +65,7 @@ func (p *put) batch(b Batch) error {
 	if err != nil {
 		return err
 	}
+	p.left = len(gone) > 0
 	for _, name := range gone {
 		if err := p.remove(name); err != nil {
 			return err
@@ -72,6 +74,11 @@ func (p *put) batch(b Batch) error {
 	for _, d := range b.Put {
 		if err := p.document(d); err != nil {
 			return fmt.Errorf("%s: %w", d.Path, err)
+		}
+	}
+	if p.left {
+		if err := p.w.leaves(); err != nil {
+			return err
 		}
 	}
 	if b.Private {
@@ -160,6 +167,7 @@ func (p *put) document(d *Document) error {
 		id, nextChunk = 0, 0
 	}
 	fresh := id == 0
+	p.left = p.left || !fresh
 	if fresh {
 		id, err = w.insert(`INSERT INTO files (path, language, size, mtime, hash, summary, problem, next_symbol, next_chunk, symbols, chunks, refs, generation)
 			VALUES (?, ?, 0, 0, x'', '', '', 0, 0, 0, 0, 0, 0)`, d.Path, d.Language)

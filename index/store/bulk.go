@@ -42,7 +42,7 @@ func (s *Store) EndBulk() error {
 }
 
 func (s *Store) setBulk(bulk bool) error {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	if s.w == nil {
 		return errClosed

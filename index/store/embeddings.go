@@ -99,7 +99,7 @@ func (s *Store) putEmbeddings(model int64, slots int, list []Embedding) error {
 // write runs f in a transaction. Nobody who follows the index is woken: no file
 // changes.
 func (s *Store) write(doing string, f func() error) error {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	if s.w == nil {
 		return errClosed

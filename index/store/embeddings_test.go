@@ -118,7 +118,7 @@ func TestFirstSchemaIsKept(t *testing.T) {
 	if due, err := s.TextDue(t.Context(), 9); err != nil || len(due) != 1 || due[0].Path != "a.toy" {
 		t.Errorf("after the migration full text is due of %v, %v", due, err)
 	}
-	if needs, err := s.NeedsWipe(t.Context()); err != nil || !needs {
+	if needs, _, err := s.NeedsWipe(t.Context()); err != nil || !needs {
 		t.Errorf("after the migration the room of the old table is to be given back: %v, %v", needs, err)
 	}
 	if err := s.Check(t.Context()); err != nil {

@@ -14,7 +14,7 @@ const mergePages = 50
 // left to do. Queries are quicker afterwards; their answers are the same. begin
 // marks the first call after a large change.
 func (s *Store) Merge(begin bool) (done bool, err error) {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	if s.w == nil {
 		return false, errClosed

@@ -131,7 +131,7 @@ type Skipped struct {
 
 // EndScan notes the outcome of a scan of the whole root.
 func (s *Store) EndScan(meta map[string]string, skipped []Skipped) error {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	if s.w == nil {
 		return errClosed

@@ -34,7 +34,10 @@ type Store struct {
 	// mu guards the writer below and makes writes one at a time.
 	mu     sync.Mutex
 	w      *writer
-	keeper *sql.DB // owns the writer's connection
+	keeper *sql.DB    // owns the writer's connection
+	wiping sync.Mutex // held by Wipe
+	// rewriting stops who writes the file anew, with mu held; nil while nobody does.
+	rewriting atomic.Pointer[context.CancelFunc]
 
 	moving sync.Mutex // held by Checkpoint; Close waits for it
 
@@ -123,7 +126,7 @@ func connect(path string, saved func()) (*Store, error) {
 // Copy opens an index in memory with the content of this one. It writes nothing to
 // the disk, so that it works where that is full.
 func (s *Store) Copy(saved func()) (*Store, error) {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	if s.w == nil {
 		return nil, errClosed
@@ -208,7 +211,7 @@ func escapePath(path string) string {
 func (s *Store) Close() error {
 	s.moving.Lock()
 	defer s.moving.Unlock()
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	var errs []error
 	if s.LogIsLong() {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -27,12 +28,14 @@ func private(path string) error {
 	return nil
 }
 
-// wiped is the meta key that tells whether a removed file may have left text in the
-// database's free pages or its log.
+// wiped is the meta key that tells whether the database's file, its free room or its log may have
+// text of rows that are gone.
 const wiped = "wiped"
 
 const (
-	wipeDue  = "due"
+	wipeDue  = "due"     // it has text that nobody may read any more
+	wipeLeft = "left"    // it has text that is gone
+	wipedNow = "written" // the file is written anew, and the log not yet emptied
 	wipeDone = "1"
 )
 
@@ -40,8 +43,13 @@ const (
 // more. It outlives the process.
 func (s *Store) WipeLater() error {
 	return s.write("note in the index", func() error {
-		return s.w.exec("UPDATE meta SET value = ? WHERE key = ? AND value = ?", wipeDue, wiped, wipeDone)
+		return s.w.exec("UPDATE meta SET value = ? WHERE key = ? AND value IN (?, ?, ?)", wipeDue, wiped, wipeDone, wipeLeft, wipedNow)
 	})
+}
+
+// leaves notes, in the commit in which they go, that rows go.
+func (w *writer) leaves() error {
+	return w.exec("UPDATE meta SET value = ? WHERE key = ? AND value IN (?, ?)", wipeLeft, wiped, wipeDone, wipedNow)
 }
 
 // forgotten is the meta key of the first generation that has nothing of what nobody may read
@@ -69,28 +77,36 @@ func (s *Store) ForgetBefore() error {
 	})
 }
 
-// NeedsWipe answers whether Wipe has something to do: after WipeLater, and in a
-// database that a quarry wrote which left removed rows where they were.
-func (s *Store) NeedsWipe(ctx context.Context) (bool, error) {
+// NeedsWipe answers whether Wipe has something to do: now, after WipeLater and in a database that
+// a quarry wrote which left removed rows where they were, or later, after any other removal.
+func (s *Store) NeedsWipe(ctx context.Context) (now, later bool, err error) {
 	if s.path == "" {
-		return false, nil
+		return false, false, nil
 	}
 	value, err := s.Meta(ctx, wiped)
-	return value != wipeDone, err
+	return value != wipeDone && value != wipeLeft && err == nil, value == wipeLeft, err
 }
 
-// Wipe takes removed text out of the database's file and its log. It answers false if
-// somebody reads who must have ended first; no write waits for that.
+// Wipe takes text that is gone out of the database's file and its log. It answers false if
+// somebody reads who must have ended first, or somebody wrote meanwhile, for whom it stops.
 func (s *Store) Wipe(ctx context.Context) (done bool, err error) {
+	s.wiping.Lock()
+	defer s.wiping.Unlock()
 	value, err := s.Meta(ctx, wiped)
-	if err == nil && value == "" {
-		err = s.rewrite()
+	if err != nil || value == wipeDone {
+		return err == nil, err
 	}
-	if err == nil {
-		done, err = s.CutLog(ctx)
+	if value != wipedNow {
+		if err := s.rewrite(ctx); errors.Is(err, errInterrupted) && ctx.Err() == nil {
+			return false, nil
+		} else if err != nil {
+			return false, fmt.Errorf("wipe the index: %w", err)
+		}
 	}
-	if done && err == nil {
-		err = s.PutMeta(wiped, wipeDone)
+	if done, err = s.CutLog(ctx); done && err == nil {
+		err = s.write("note in the index", func() error {
+			return s.w.exec("UPDATE meta SET value = ? WHERE key = ? AND value = ?", wipeDone, wiped, wipedNow)
+		})
 	}
 	if err != nil {
 		return false, fmt.Errorf("wipe the index: %w", err)
@@ -98,17 +114,42 @@ func (s *Store) Wipe(ctx context.Context) (done bool, err error) {
 	return done, nil
 }
 
-// rewrite takes out of the file what was removed without secure_delete. It is noted that this is
-// done: all of the file goes through the log, which grows as long as somebody reads.
-func (s *Store) rewrite() error {
+// rewrite writes the file anew. SQLite writes over rows that it removes, and leaves copies of them
+// where it moved them from before, in the room between a page's rows; in a database that was written
+// without secure_delete the rows themselves are left. That it is done is noted at once: all of
+// the file goes through the log, which grows as long as somebody reads.
+func (s *Store) rewrite(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.rewriting.Store(&cancel) // before mu: whoever waits for that looks here
+	defer s.rewriting.Store(nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.w == nil {
 		return errClosed
 	}
-	err := s.w.execOnce("VACUUM")
+	if ctx.Err() != nil {
+		return errInterrupted
+	}
+	_, err := s.w.raw.ExecContext(ctx, "VACUUM", nil)
 	if err == nil {
-		err = s.w.quietly(func() error { return s.w.putMeta(wiped, wipeDue) })
+		err = s.w.quietly(func() error { return s.w.putMeta(wiped, wipedNow) })
+	} else if ctx.Err() != nil {
+		return errInterrupted
 	}
 	return classify(err)
+}
+
+// errInterrupted says that who writes did not wait.
+var errInterrupted = errors.New("interrupted")
+
+// lock is mu.Lock for who writes, and waits for no rewrite.
+func (s *Store) lock() {
+	if s.mu.TryLock() {
+		return
+	}
+	if stop := s.rewriting.Load(); stop != nil {
+		(*stop)()
+	}
+	s.mu.Lock()
 }

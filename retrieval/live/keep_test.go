@@ -551,7 +551,7 @@ func TestSnapshotOfBeforeARule(t *testing.T) {
 		eventually(t, w, "zebras")
 		tick := time.NewTicker(2 * time.Millisecond)
 		defer tick.Stop()
-		for due, err := true, error(nil); due; due, err = x.Store().NeedsWipe(t.Context()) { // else the next start removes whatever is there
+		for due, err := true, error(nil); due; due, _, err = x.Store().NeedsWipe(t.Context()) { // else the next start removes whatever is there
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -102,9 +103,17 @@ func soup(seed uint64) string {
 	return b.String()
 }
 
+// forgetFailed has a test begin without what another, or a run before, gave up on.
+func forgetFailed() {
+	open.mu.Lock()
+	defer open.mu.Unlock()
+	open.list = slices.DeleteFunc(open.list, func(v *version) bool { return v.users == 0 })
+}
+
 // A text that the parser gave up on is not tried again: not in its next versions, not
 // by another reader, not after the last one closed it.
 func TestFailedParsesAreRemembered(t *testing.T) {
+	forgetFailed()
 	text := soup(7)
 	before := parsed()
 	tree := parseNow(t, "typescript", text)
@@ -145,6 +154,7 @@ func TestFailedParsesAreRemembered(t *testing.T) {
 
 // What is mended little by little is tried again in the end.
 func TestFailedParsesAreForgotten(t *testing.T) {
+	forgetFailed()
 	sound := "package forgotten\n\nvar (\n" + strings.Repeat("\ta = f(b)\n", 1000) + ")\n"
 	before := parsed()
 	v := versionOf(languageFor("go"), "go", nil, []byte("x "+sound), true)
@@ -165,6 +175,7 @@ func TestFailedParsesAreForgotten(t *testing.T) {
 // Who types on while a text is parsed for the first time waits to hear whether the
 // parser gives up on it, and begins no parse of their own.
 func TestFailedParsesAreNotRepeatedWhileTyping(t *testing.T) {
+	forgetFailed()
 	text := soup(11)
 	before := parsed()
 	var readers sync.WaitGroup

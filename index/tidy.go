@@ -106,16 +106,26 @@ func (c *coordinator) errandEnded(ctx context.Context, end ended) {
 	c.settleErr(ctx, end.err)
 }
 
+// againAfter answers how soon an errand is tried again, which is after pause unless it failed. That there
+// is no room for it is no fault of the index, which has what it needs.
+func (c *coordinator) againAfter(pause time.Duration, err error) (time.Duration, error) {
+	switch {
+	case err == nil:
+		return pause, nil
+	case errors.Is(err, store.ErrFull):
+		c.cfg.Log.Debug("tidy the index", "error", err)
+		return tidyAgain, nil
+	}
+	return tidyAgain, err
+}
+
 func (c *coordinator) moveLog(ctx context.Context, s *store.Store) (then func(), err error) {
 	return nil, s.Checkpoint(ctx)
 }
 
 func (c *coordinator) cutLog(ctx context.Context, s *store.Store) (then func(), err error) {
 	done, err := s.CutLog(ctx)
-	again := quiet // somebody was at work
-	if err != nil {
-		again = tidyAgain
-	}
+	again, err := c.againAfter(quiet, err) // somebody was at work
 	return func() {
 		if !done && c.cutAt.IsZero() {
 			c.uncut = c.cfg.Clock.Now()
@@ -174,14 +184,7 @@ func (c *coordinator) wipeLater() {
 
 func (c *coordinator) wipeNow(ctx context.Context, s *store.Store) (then func(), err error) {
 	done, err := s.Wipe(ctx)
-	again := wipeAgain
-	if err != nil {
-		again = tidyAgain
-	}
-	if errors.Is(err, store.ErrFull) { // it takes as much room again; the index itself has what it needs
-		c.cfg.Log.Debug("wipe the index", "error", err)
-		err = nil
-	}
+	again, err := c.againAfter(wipeAgain, err)
 	return func() {
 		if c.wipeAt = (time.Time{}); done {
 			c.wipe = false

@@ -153,13 +153,18 @@ func (c *coordinator) excludedLeaves(ctx context.Context) {
 
 // resumeWipe goes on with what a process before did not end.
 func (c *coordinator) resumeWipe(ctx context.Context) {
+	c.noteWipe(ctx)
+	if c.Store().HasLog() {
+		c.cutLater()
+	}
+}
+
+// noteWipe notes what the database says is to leave its files.
+func (c *coordinator) noteWipe(ctx context.Context) {
 	due, left, err := c.Store().NeedsWipe(ctx)
 	c.wipe = c.wipe || due
 	if left {
 		c.wipeLater()
-	}
-	if c.Store().HasLog() {
-		c.cutLater()
 	}
 	c.settleErr(ctx, err)
 }
@@ -188,6 +193,7 @@ func (c *coordinator) wipeNow(ctx context.Context, s *store.Store) (then func(),
 	return func() {
 		if c.wipeAt = (time.Time{}); done {
 			c.wipe = false
+			c.noteWipe(ctx) // of what left after it was written
 		} else {
 			c.wipeAt = c.cfg.Clock.Now().Add(again)
 		}

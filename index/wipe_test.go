@@ -336,6 +336,46 @@ func TestAnEditKeepsTheWipe(t *testing.T) {
 	}
 }
 
+// What leaves the index after it was written anew, and before the coordinator hears of that, is not forgotten.
+func TestWhatLeavesMeanwhileIsWiped(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"edited.go": "package a\n"})
+	x := open(t, Config{Dir: dir, StateDir: t.TempDir()})
+	defer shut(t, x)
+	awaitWiped(t, x)
+	x.cancel() // from here on this test is the coordinator
+	x.stopped.Wait()
+	ctx := t.Context()
+	c := &coordinator{Index: x, fresh: map[string]found{}}
+	meanwhile := func(leave func()) {
+		t.Helper()
+		c.wipeLater()
+		then, err := c.wipeNow(ctx, c.Store())
+		if err != nil {
+			t.Fatal(err)
+		}
+		leave()
+		then()
+	}
+	meanwhile(func() {
+		x.DidChange(filepath.Join(dir, "edited.go"), "package a\n\nfunc Edited() {}\n")
+		if err := errors.Join(c.refresh(ctx, []string{"edited.go"}), c.flush(ctx)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if c.wipe || c.wipeAt.IsZero() {
+		t.Errorf("what an edit removed: at once %t, at %v", c.wipe, c.wipeAt)
+	}
+	meanwhile(func() { c.excludedLeaves(ctx) })
+	if !c.wipe {
+		t.Error("what was excluded stays")
+	}
+	meanwhile(func() {})
+	if c.wipe || !c.wipeAt.IsZero() {
+		t.Errorf("nothing left: at once %t, at %v", c.wipe, c.wipeAt)
+	}
+}
+
 // What a quarry that masked less has indexed leaves the files when this one has read it.
 func TestMaskedLaterLeavesTheFiles(t *testing.T) {
 	const token = "q7Zp2LxV9sKd4TnB8wRf3MhY6cGj1EuA5oQi"

@@ -171,7 +171,7 @@ func (c *coordinator) noteWipe(ctx context.Context) {
 
 // wipeRate is how much of a database is written anew, in bytes a second, for the sake of what has
 // left it that may be read: SQLite leaves copies of few of the rows.
-const wipeRate = 30_000
+const wipeRate = 40_000
 
 // How soon what did not end is tried again.
 const (
@@ -182,7 +182,7 @@ const (
 // wipeLater notes that rows went, if that is not known yet.
 func (c *coordinator) wipeLater() {
 	if c.wipeAt.IsZero() && !c.Store().InMemory() {
-		size, _ := c.Store().Size(context.Background()) // soon, where it cannot be known
+		size, _ := c.Store().FileSize(context.Background()) // soon, where it cannot be known
 		c.wipeAt = c.cfg.Clock.Now().Add(max(cutAfter, time.Duration(size*1000/wipeRate)*time.Millisecond))
 	}
 }

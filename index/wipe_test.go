@@ -95,6 +95,9 @@ func TestExcludedTextLeavesTheFiles(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			if err := os.WriteFile(x.Kept().Path(), []byte(canaries[0]), 0o600); err != nil { // as who searches keeps it
+				t.Fatal(err)
+			}
 			if closed {
 				shut(t, x)
 				change(t, dir)

@@ -220,10 +220,10 @@ func keepSnapshot(ctx context.Context, x *index.Index, dir string, bar *progress
 	}
 	w.KeepAll(ctx)
 	w.Close()
-	if err := x.Store().TruncateLog(ctx); err != nil {
+	if err := errors.Join(x.Store().TruncateLog(ctx), wipe(ctx, x.Store())); !errors.Is(err, store.ErrFull) {
 		return err
 	}
-	return wipe(ctx, x.Store())
+	return nil // what is to leave the files does so when there is room
 }
 
 // smallIndex is how large an index is, in bytes, of which a command takes at once what is gone,
@@ -231,19 +231,17 @@ func keepSnapshot(ctx context.Context, x *index.Index, dir string, bar *progress
 const smallIndex = 8 << 20
 
 // wipe takes what is gone out of the files of an index, of a large one only if nobody may read it. Of
-// the rest a server takes care, and of what there is no room for now.
+// the rest a server takes care.
 func wipe(ctx context.Context, s *store.Store) error {
 	now, later, err := s.NeedsWipe(ctx)
 	if err != nil || !now && !later {
 		return err
 	}
-	if size, err := s.Size(ctx); err != nil || !now && size > smallIndex {
+	if size, err := s.FileSize(ctx); err != nil || !now && size > smallIndex {
 		return err
 	}
-	if _, err := s.Wipe(ctx); err != nil && !errors.Is(err, store.ErrFull) {
-		return err
-	}
-	return nil
+	_, err = s.Wipe(ctx)
+	return err
 }
 
 // printIndex writes what an index holds and what it leaves out.

@@ -236,14 +236,22 @@ func (s *Store) Close() error {
 // InMemory answers whether the index is lost when the process ends.
 func (s *Store) InMemory() bool { return s.path == "" }
 
-// Size is the size of the database in bytes, its write-ahead log included.
-func (s *Store) Size(ctx context.Context) (int64, error) {
+// FileSize is the size of the database in bytes when its log is moved into it.
+func (s *Store) FileSize(ctx context.Context) (int64, error) {
 	var pages, size int64
 	err := s.reads.QueryRowContext(ctx, "SELECT page_count, page_size FROM pragma_page_count, pragma_page_size").Scan(&pages, &size)
 	if err != nil {
 		return 0, fmt.Errorf("size of the index: %w", classify(err))
 	}
-	total := pages * size
+	return pages * size, nil
+}
+
+// Size is the size of the database in bytes, its write-ahead log included.
+func (s *Store) Size(ctx context.Context) (int64, error) {
+	total, err := s.FileSize(ctx)
+	if err != nil {
+		return 0, err
+	}
 	if s.path != "" {
 		if info, err := os.Stat(s.path + "-wal"); err == nil {
 			total += info.Size()

@@ -313,6 +313,7 @@ func TestWithoutAModel(t *testing.T) {
 	if screen := term.Screen(); !screen.Contains("No model can answer now: Ollama does not answer") || !screen.Contains("ollama.com/download") {
 		t.Errorf("the explanation does not say whose it is:\n%s", screen.Framed())
 	}
+	term.WaitForText("Explain: Counts undefined ⋅ explained") // else that may be what comes last on the last line
 	term.Press("C-o")
 	term.Type(":lsp-workspace-command quarry.fix \"Counts\"\n")
 	term.WaitForText("failed: Ollama does not answer: start it with")

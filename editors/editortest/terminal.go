@@ -180,12 +180,15 @@ func (term *Terminal) Within(limit time.Duration, ok func(Screen) bool) (Screen,
 }
 
 // Insist does again and again what the user does, until ok holds for the
-// screen: for what depends on something that shows nowhere.
+// screen: for what depends on something that shows nowhere. It waits twice as
+// long after each try, since on a busy machine the answer to one may take
+// longer than the first wait, and the next try puts an end to it.
 func (term *Terminal) Insist(what string, do func(), ok func(Screen) bool) Screen {
 	term.t.Helper()
-	for end := time.Now().Add(deadline); ; {
+	end := time.Now().Add(deadline)
+	for patience := 2 * time.Second; ; patience = min(2*patience, deadline/4) {
 		do()
-		screen, found := term.Within(2*time.Second, ok)
+		screen, found := term.Within(patience, ok)
 		if found {
 			return screen
 		}

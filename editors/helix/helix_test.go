@@ -129,11 +129,17 @@ func TestMenuOnRequest(t *testing.T) {
 func TestMenuWhileTyping(t *testing.T) {
 	term, file := open(t)
 	term.Type("s.mu.Lo")
-	term.Insist("menu with the model's answer", func() { term.Press("BSpace", "o") }, func(s editortest.Screen) bool {
-		return s.Contains("Lock() text")
+	screen := term.Insist("menu with the model's answer", func() { term.Press("BSpace", "o") }, func(s editortest.Screen) bool {
+		return s.Contains("Lock() text") || s.Contains("Lock() … text")
 	})
 	term.Press("Tab", "Enter")
 	normal(term)
+	if screen.Contains("Lock() …") {
+		// Helix asks a moment after a key, from wherever the cursor is by then. On a busy machine that was the empty line, and what
+		// the model wrote there, the whole body, serves what is typed into it.
+		save(term, file, shelf+editortest.Take)
+		return
+	}
 	save(term, file, shelf+"func (s *Shelf) Take(name string, n int) bool {\n\ts.mu.Lock()\n}\n")
 }
 

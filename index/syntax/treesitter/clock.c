@@ -1,5 +1,7 @@
 #include "clock.h"
 
+uint64_t quarry_slowness = 1;
+
 #ifdef _WIN32
 #include <windows.h>
 
@@ -7,7 +9,7 @@ uint64_t quarry_thread_micros(void) {
   FILETIME created, ended, system, user; // in tenths of microseconds
   GetThreadTimes(GetCurrentThread(), &created, &ended, &system, &user);
   uint64_t tenths = ((uint64_t)system.dwHighDateTime + user.dwHighDateTime) << 32;
-  return (tenths + system.dwLowDateTime + user.dwLowDateTime) / 10;
+  return (tenths + system.dwLowDateTime + user.dwLowDateTime) / 10 / quarry_slowness;
 }
 #else
 #include <time.h>
@@ -15,6 +17,6 @@ uint64_t quarry_thread_micros(void) {
 uint64_t quarry_thread_micros(void) {
   struct timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+  return ((uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000) / quarry_slowness;
 }
 #endif

@@ -4,7 +4,8 @@
 #include <stdint.h>
 
 // quarry_thread_micros is how long the calling thread has had a processor, in
-// microseconds.
+// microseconds of a real one: an emulated processor takes quarry_slowness times as long.
 uint64_t quarry_thread_micros(void);
+extern uint64_t quarry_slowness;
 
 #endif

@@ -142,6 +142,31 @@ func TestARepeatedFixIsShownOnce(t *testing.T) {
 	}
 }
 
+// A change that is shown once more may be answered while the answer before is at work: that one
+// counts, and nobody waits.
+func TestAnAnswerToWhatIsDecided(t *testing.T) {
+	var asked atomic.Int32
+	e := edit(t, "vscode", answering(&asked))
+	b := problemAt(t, e, "a.go")
+	beginFix(t, e, b)
+	questions(t, e, 1)
+	for i, apply := range []bool{true, true, false} {
+		var result struct {
+			Open    bool
+			Message string
+		}
+		if err := e.Call(soon(t), "quarry/decide", map[string]any{"id": "1", "apply": apply}, &result); err != nil || result.Open || result.Message != "" {
+			t.Fatalf("answer %d: %v, %+v", i+1, err, result)
+		}
+	}
+	questions(t, e, 2) // the change as it was shown, and its edit, which nobody has made yet
+	agree(t, e)
+	ended(t, e, "applied")
+	if got, n := b.Text.String(), asked.Load(); got != fixed || n != 1 {
+		t.Errorf("asked %d times, text %q", n, got)
+	}
+}
+
 // A question that was closed, perhaps by a key meant for something else, is back at
 // once when it is asked for again.
 func TestAClosedQuestionComesBack(t *testing.T) {

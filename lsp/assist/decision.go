@@ -53,6 +53,8 @@ type decision struct {
 	over  chan struct{}
 	asked atomic.Int32 // how many questions there were
 	turn  int          // of the request that waits for it; guarded by decisions.mu
+	// taken is closed when the request that waits has its answer; guarded by decisions.mu.
+	taken chan struct{}
 }
 
 // answer is one to the n-th question. A closed question has the choice "".
@@ -65,7 +67,8 @@ type answer struct {
 // hold is a request's hold on a decision. The same request begun anew takes it over.
 type hold struct {
 	*decision
-	turn int
+	turn  int
+	taken chan struct{} // the decision's, of this turn
 }
 
 // decisions are those that the user has still to make.
@@ -86,9 +89,9 @@ func (ds *decisions) begin(key string, p agent.Proposal) hold {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
 	ds.made++
-	d := &decision{Proposal: p, id: strconv.Itoa(ds.made), key: key, answers: make(chan answer), over: make(chan struct{})}
+	d := &decision{Proposal: p, id: strconv.Itoa(ds.made), key: key, answers: make(chan answer), over: make(chan struct{}), taken: make(chan struct{})}
 	ds.open[d.id] = d
-	return hold{d, 0}
+	return hold{d, 0, d.taken}
 }
 
 // resume takes over the decision about what a request proposed; it has none if there
@@ -99,17 +102,22 @@ func (ds *decisions) resume(key string) hold {
 	for _, d := range ds.open {
 		if d.key == key {
 			d.turn++
-			return hold{d, d.turn}
+			d.taken = make(chan struct{})
+			return hold{d, d.turn, d.taken}
 		}
 	}
 	return hold{}
 }
 
-// get is the decision with an id, nil if there is nothing to decide.
-func (ds *decisions) get(id string) *decision {
+// get is the decision with an id, held by the request that waits for it; it has none if there is
+// nothing to decide.
+func (ds *decisions) get(id string) hold {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
-	return ds.open[id]
+	if d := ds.open[id]; d != nil {
+		return hold{d, d.turn, d.taken}
+	}
+	return hold{}
 }
 
 // keep leaves a decision open although nobody waits for it, until the next is kept,
@@ -172,7 +180,7 @@ func (s *Service) offer(ctx context.Context, e request, job Job) (result string,
 			path = doc.Path()
 		}
 	}
-	err = s.agreed(ctx, d.decision)
+	err = s.agreed(ctx, d)
 	if err == nil {
 		var after map[string]string
 		if after, err = s.apply(ctx, d.Proposal); err == nil {
@@ -190,14 +198,14 @@ func (s *Service) offer(ctx context.Context, e request, job Job) (result string,
 }
 
 // agreed asks the user about a proposal that can be applied. Nil means yes.
-func (s *Service) agreed(ctx context.Context, d *decision) error {
+func (s *Service) agreed(ctx context.Context, d hold) error {
 	if _, err := s.workspaceEdit(ctx, d.Proposal); err != nil {
 		return err // before the user is bothered
 	}
 	if ExtensionsOf(s.caps).Proposals {
 		return s.agreedInEditor(ctx, d)
 	}
-	return s.agreedByMessage(ctx, d)
+	return s.agreedByMessage(ctx, d.decision)
 }
 
 // agreedByMessage asks by window/showMessageRequest, never while the user types.

@@ -61,7 +61,7 @@ type decideResult struct {
 
 // agreedInEditor has the client show a proposal and waits for what the user
 // decides there.
-func (s *Service) agreedInEditor(ctx context.Context, d *decision) error {
+func (s *Service) agreedInEditor(ctx context.Context, d hold) error {
 	p := proposalParams{
 		ID: d.id, Title: oneLine(d.Title, 200), Reason: visible.Text(d.Reason), Basis: s.basis(d.Proposal), Confidence: d.Confidence,
 		Citations: []citation{}, Diff: visible.Text(d.Diff), Files: []proposedFile{},
@@ -81,6 +81,7 @@ func (s *Service) agreedInEditor(ctx context.Context, d *decision) error {
 	}
 	select {
 	case a := <-d.answers:
+		close(d.taken)
 		if a.choice != choiceApply {
 			return errDeclined
 		}
@@ -104,14 +105,14 @@ func (s *Service) decideProposal(ctx context.Context, raw json.RawMessage) (any,
 		return nil, err
 	}
 	d := s.decisions.get(p.ID)
-	if past, _ := s.typing.since(); d != nil && p.Apply && past < hasty {
+	if past, _ := s.typing.since(); d.decision != nil && p.Apply && past < hasty {
 		return decideResult{Open: true, Message: tooHasty + "Answer once more."}, nil
 	}
 	gone := decideResult{}
 	if p.Apply {
 		gone.Message = "Not applied: " + noMore
 	}
-	if d == nil {
+	if d.decision == nil {
 		return gone, nil
 	}
 	jsonrpc2.Async(ctx)
@@ -121,6 +122,10 @@ func (s *Service) decideProposal(ctx context.Context, raw json.RawMessage) (any,
 	}
 	select {
 	case d.answers <- answer{choice: choice}:
+		return decideResult{}, nil
+	case <-d.taken:
+		// The user has answered already, as where the change was shown once more meanwhile. What
+		// came of that answer is told by the request that waited for it.
 		return decideResult{}, nil
 	case <-d.over:
 		return gone, nil

@@ -91,7 +91,7 @@ func (s *Service) decide(ctx context.Context, p toolParams, waiting agent.Envelo
 	}
 	d := s.decisions.begin("", proposal)
 	defer s.endDecision(d)
-	if err := s.agreed(ctx, d.decision); err != nil {
+	if err := s.agreed(ctx, d); err != nil {
 		s.staging.Discard(staged.ID)
 		return agent.Envelope{Error: refusal(err)}, ctx.Err()
 	}

@@ -121,8 +121,6 @@ func largestGit(stop chan struct{}) (most int) {
 func TestMemoryIsBounded(t *testing.T) {
 	for name, build := range bombs {
 		t.Run(name, func(t *testing.T) {
-			dir := repository(t, map[string]string{"a.go": "a\n"})
-			build(t, dir)
 			real, err := exec.LookPath("git")
 			if err != nil {
 				t.Fatal(err)
@@ -135,6 +133,7 @@ func TestMemoryIsBounded(t *testing.T) {
 			}
 			t.Setenv("PATH", fake+string(os.PathListSeparator)+os.Getenv("PATH"))
 			limit := bounds{output: 1 << 20, memory: bombMemory, patience: time.Hour, rest: time.Hour}
+			var dir string
 			ask := func() error {
 				r, err := open(t.Context(), dir, limit)
 				if err == nil {
@@ -146,11 +145,18 @@ func TestMemoryIsBounded(t *testing.T) {
 				b, _ := os.ReadFile(runs)
 				return strings.Count(string(b), "begun")
 			}
-			stop, most := make(chan struct{}), make(chan int)
-			go func() { most <- largestGit(stop) }()
-			err = ask()
-			close(stop)
-			largest := <-most
+			largest := 0
+			for range 20 { // on a busy machine git may have ended before it was looked at
+				dir = repository(t, map[string]string{"a.go": "a\n"})
+				build(t, dir)
+				stop, most := make(chan struct{}), make(chan int)
+				go func() { most <- largestGit(stop) }()
+				err = ask()
+				close(stop)
+				if largest = <-most; largest > 0 {
+					break
+				}
+			}
 			var exceeded *Exceeded
 			if !errors.As(err, &exceeded) || !errors.Is(err, errMemory) || !strings.HasPrefix(err.Error(), "git needs more than 64 MB for the last commit") {
 				t.Errorf("%v", err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 )
 
@@ -17,6 +18,9 @@ func private(path string) error {
 	}
 	if err := f.Close(); err != nil {
 		return err
+	}
+	if runtime.GOOS == "windows" {
+		return nil // which has no such rights, and may refuse to touch what another process has open
 	}
 	for _, name := range []string{path, path + "-wal", path + "-shm"} {
 		if info, err := os.Stat(name); err == nil && info.Mode().Perm()&0o077 != 0 {

@@ -179,7 +179,7 @@ func TestGraphTools(t *testing.T) {
 		{"get_outline", map[string]any{"path": ".env"}, "permission_denied"},
 		{"get_outline", map[string]any{"path": "../"}, "permission_denied"},
 		{"get_outline", map[string]any{"path": "lib/../.."}, "permission_denied"},
-		{"get_outline", map[string]any{"path": "/etc"}, "permission_denied"},
+		{"get_outline", map[string]any{"path": t.TempDir()}, "permission_denied"},
 		{"get_outline", map[string]any{"path": ".", "limit": 1}, "go.mod:1-1 module module example.com/m\nmore"},
 		{"search_regex", map[string]any{"pattern": `^func \w+\(\) \{ \w+\(`}, "lib/lib.go:4-4 func Open() { helper(); other() }\nlib/lib.go:8-8 func other() { helper() }\nmain.go:5-5 func run() { serve() }"},
 		{"search_regex", map[string]any{"pattern": `class \w+\(`, "path_glob": "*.py", "limit": 1}, "py/shapes.py:6-6 class Square(Shape):\nmore"},

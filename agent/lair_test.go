@@ -98,7 +98,12 @@ func newLair(t testing.TB) *lair {
 		{"link.go", "root/chain.go"}, {"loop.go", "root/loop.go"}, {"../nowhere", "root/dangling.go"}, {"..", "root/up"},
 		{"private", "root/public"}, {filepath.Join(top, "elsewhere", "secret.go"), "root/absolute.go"}, {"lib", "root/alias"},
 	} {
-		if err := os.Symlink(link[0], filepath.Join(top, filepath.FromSlash(link[1]))); err != nil {
+		at := filepath.Join(top, filepath.FromSlash(link[1]))
+		err := os.Symlink(link[0], at)
+		if err == nil { // Wine says that it makes links, and makes none
+			_, err = os.Readlink(at)
+		}
+		if err != nil {
 			t.Logf("this system makes no links, so none are tried: %v", err)
 			l.links = false
 			break

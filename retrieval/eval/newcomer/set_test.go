@@ -1,6 +1,8 @@
 package newcomer
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,7 +98,7 @@ func TestReadAndCheck(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ repositories, questions, problem string }{
 		"short commit":   {strings.Replace(one, commit, "abc", 1), good, "40 hexadecimal"},
-		"name is a path": {strings.Replace(one, `"a"`, `"../a"`, 1), "", "no such file"},
+		"name is a path": {strings.Replace(one, `"a"`, `"../a"`, 1), "", fs.ErrNotExist.Error()},
 		"unknown kind":   {one, strings.Replace(good, "behaviour", "riddle", 1), "riddle"},
 		"unknown field":  {one, strings.Replace(good, `"kind"`, `"hint":"","kind"`, 1), "hint"},
 		"foreign id":     {one, strings.Replace(good, "a-x", "b-x", 1), "a-SLUG"},
@@ -113,6 +115,9 @@ func TestReadAndCheck(t *testing.T) {
 		got := strings.Join(set.Check(), "\n")
 		if err != nil {
 			got = err.Error()
+		}
+		if errors.Is(err, fs.ErrNotExist) { // which each system says in its own words
+			got = fs.ErrNotExist.Error()
 		}
 		if !strings.Contains(got, c.problem) {
 			t.Errorf("%s: %q, want %q", name, got, c.problem)

@@ -54,6 +54,13 @@ func dist(args []string) error {
 		if err := stamped(r.version); err != nil {
 			return err
 		}
+		text, err := os.ReadFile("CHANGELOG.md")
+		if err != nil {
+			return err
+		}
+		if err := told(text, r.version); err != nil {
+			return err
+		}
 	}
 	r.when = time.Unix(epoch, 0).UTC()
 	chosen, err := choose(only)
@@ -98,6 +105,18 @@ func stamped(version string) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// notYet is the heading of CHANGELOG.md for what no release has yet, if something stands below it.
+var notYet = regexp.MustCompile(`(?m)^## Unreleased\n+(?:[^#\n]|###)`)
+
+// told answers an error if CHANGELOG.md has changes that the release would have and not tell of:
+// the workflow publishes the section of its version alone.
+func told(changelog []byte, version string) error {
+	if notYet.Match(changelog) {
+		return fmt.Errorf("CHANGELOG.md has changes under Unreleased: move them to the heading %s, commit, and try again", version)
+	}
+	return nil
 }
 
 // choose are the platforms that only names, all for "".

@@ -292,3 +292,17 @@ func TestOneVersion(t *testing.T) {
 		t.Errorf("of another version: %v", err)
 	}
 }
+
+// What a release has, its notes tell: nothing is left under Unreleased.
+func TestReleaseTellsAllChanges(t *testing.T) {
+	for text, held := range map[string]bool{
+		"# Changelog\n\n## Unreleased\n\n- New.\n\n## 1.2.3\n\n- Old.\n":               true,
+		"# Changelog\n\n## Unreleased\n\n### Search\n\n- New.\n\n## 1.2.3\n\n- Old.\n": true,
+		"# Changelog\n\n## Unreleased\n\n## 1.2.3\n\n- Old.\n":                         false,
+		"# Changelog\n\n## 1.2.3\n\n### Search\n\n- Old.\n":                            false,
+	} {
+		if err := told([]byte(text), "1.2.3"); (err != nil) != held {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

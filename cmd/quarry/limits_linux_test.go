@@ -13,9 +13,7 @@ import (
 // A login node may allow a process 1.5 GB of addresses and 64 open files: the index is
 // made, searched and served all the same.
 func TestWithinTheLimitsOfALoginNode(t *testing.T) {
-	if larger > 1 {
-		t.Skip("the race detector alone takes terabytes of addresses; `make memory` runs this without it")
-	}
+	limitsAreItsOwn(t)
 	root, state := t.TempDir(), t.TempDir()
 	files := map[string]string{
 		"barn/a.go": "package barn\n\n// Harvest collects ripe apples.\nfunc Harvest(n int) int {\n\treturn n\n}\n",
@@ -56,9 +54,7 @@ func TestWithinTheLimitsOfALoginNode(t *testing.T) {
 // so in words, and what helps; nothing is lost, so that a process which may have more goes on
 // from there.
 func TestTooLargeForALoginNode(t *testing.T) {
-	if larger > 1 {
-		t.Skip("the race detector alone takes terabytes of addresses; `make memory` runs this without it")
-	}
+	limitsAreItsOwn(t)
 	root, state := t.TempDir(), t.TempDir()
 	files := map[string]string{}
 	addCrates(files, 5000, 150)

@@ -76,6 +76,8 @@ func TestScripts(t *testing.T) {
 				"QUARRY_BATTERY_SAVE":     "false",
 				// The race detector else sleeps a second at the end of every process.
 				"GORACE": "atexit_sleep_ms=0",
+				// Where an emulator runs the tests, it finds the libraries so (testdata/supply/arm64.sh).
+				"QEMU_LD_PREFIX": os.Getenv("QEMU_LD_PREFIX"),
 			} {
 				env.Setenv(name, value)
 			}

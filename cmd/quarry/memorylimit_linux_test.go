@@ -19,9 +19,7 @@ import (
 // Under a limit that the kernel enforces, and a budget that models alone exceed, the server indexes, takes
 // every step, completes and ends as it should; its own memory stays below what the limit leaves.
 func TestBudgetUnderALimit(t *testing.T) {
-	if larger > 1 {
-		t.Skip("the race detector alone takes terabytes of addresses; `make memory` runs this without it")
-	}
+	limitsAreItsOwn(t)
 	t.Setenv("QUARRY_MEMORY_BUDGET_MB", "1000")
 	userSettings(t, "{}")
 	root, state := t.TempDir(), t.TempDir()

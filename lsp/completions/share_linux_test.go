@@ -3,6 +3,7 @@ package completions
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -58,7 +59,9 @@ func TestNothingGoesToAnotherUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
+	if err := cmd.Start(); errors.Is(err, syscall.EPERM) {
+		t.Skip("root here is alone in a name space of users; elsewhere it puts another user's socket beside quarry's")
+	} else if err != nil {
 		t.Fatal(err)
 	}
 	defer func() {

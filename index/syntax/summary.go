@@ -98,6 +98,8 @@ var (
 	definition = regexp.MustCompile(`^\[[^\]]+\]:`)
 	notice     = regexp.MustCompile(`^\*+(?i:note|notice|warning|important|attention|caution|update)\b`)
 	word       = regexp.MustCompile(`\pL{2,}`)
+
+	endOfSentence = regexp.MustCompile(`[.!?:。！？：]$`)
 )
 
 const (
@@ -120,7 +122,7 @@ func opening(readme string) (text string, from, to int) {
 	fence := ""
 	for i := 0; i < len(lines); i++ {
 		line := strings.TrimSpace(lines[i])
-		if fence != "" || strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
+		if fence != "" || strings.HasPrefix(line, "~~~") || strings.HasPrefix(line, "```") && !strings.Contains(strings.TrimLeft(line, "`"), "`") { // else it is code in a line
 			switch {
 			case fence == "":
 				fence = line[:3]
@@ -167,7 +169,7 @@ func opening(readme string) (text string, from, to int) {
 			i = end - 1
 			continue
 		}
-		if end == i+1 && len(line) < maxHeadingBytes && len(word.FindAllString(line, 3)) < 3 && !strings.ContainsAny(line[len(line)-1:], ".!?:") {
+		if end == i+1 && len(line) < maxHeadingBytes && len(word.FindAllString(line, 3)) < 3 && !endOfSentence.MatchString(line) {
 			continue
 		}
 		text := strings.Join(lines[i:end], "\n")

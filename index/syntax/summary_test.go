@@ -62,6 +62,8 @@ func TestOpening(t *testing.T) {
 		"[Bank](https://x.y) keeps the accounts safely.\n\n[a]: b \"the bank is open today\"":                                         "[Bank](https://x.y) keeps the accounts safely. 1-1",
 		"[![a][b]][c]\n**[Docs](a) | [Install](b) | [API](c) | [Blog](d) | [Chat](e)**\n* one item of a list here\n\nKeeps accounts.": "Keeps accounts. 5-5",
 		"**Note:** this bank is no longer open.\n\nKeeps accounts.":                                                                   "Keeps accounts. 3-3",
+		"```bank``` keeps accounts safely.\n\nMore.":                                                                                  "```bank``` keeps accounts safely. 1-1",
+		"# 银行\n\n快速记账工具。\n\n更多的说明在下面的文件里，请阅读。":                                                                                        "快速记账工具。 3-3",
 		"✨ **Key features**\n\nKeeps accounts.":                                                                                       "Keeps accounts. 3-3",
 	} {
 		text, from, to := Opening(readme)

@@ -220,10 +220,13 @@ func keepSnapshot(ctx context.Context, x *index.Index, dir string, bar *progress
 	}
 	w.KeepAll(ctx)
 	w.Close()
-	if err := errors.Join(x.Store().TruncateLog(ctx), wipe(ctx, x.Store())); !errors.Is(err, store.ErrFull) {
-		return err
-	}
-	return nil // what is to leave the files does so when there is room
+	return unlessFull(x.Store().TruncateLog(ctx), wipe(ctx, x.Store()))
+}
+
+// unlessFull joins errors of tidying but those for want of room: what is to leave the files does so when
+// there is some.
+func unlessFull(errs ...error) error {
+	return errors.Join(slices.DeleteFunc(errs, func(err error) bool { return errors.Is(err, store.ErrFull) })...)
 }
 
 // smallIndex is how large an index is, in bytes, of which a command takes at once what is gone,

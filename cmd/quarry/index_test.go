@@ -6,8 +6,10 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +17,7 @@ import (
 
 	"quarry/cmd/internal/cli"
 	"quarry/index"
+	"quarry/index/store"
 	"quarry/model/modeltest"
 )
 
@@ -91,6 +94,19 @@ func TestIndexThatIsNotKept(t *testing.T) {
 		code = run(t.Context(), append(args, "--json"), nil, &out, &errs)
 		if err := json.Unmarshal([]byte(out.String()), &answer); err != nil || code != cli.ExitFailed || answer.Files != 3 || answer.Kept == nil || *answer.Kept {
 			t.Errorf("exit %d, %v in %s", code, err, out.String())
+		}
+	}
+}
+
+// Want of room to tidy hides nothing else that went wrong.
+func TestTidyingWithoutRoom(t *testing.T) {
+	full := fmt.Errorf("tidy the index: %w", store.ErrFull)
+	for _, c := range []struct {
+		errs []error
+		want error
+	}{{[]error{nil, nil}, nil}, {[]error{full, nil}, nil}, {[]error{full, full}, nil}, {[]error{full, store.ErrCorrupt}, store.ErrCorrupt}, {[]error{store.ErrCorrupt, full}, store.ErrCorrupt}} {
+		if got := unlessFull(slices.Clone(c.errs)...); !errors.Is(got, c.want) || errors.Is(got, store.ErrFull) {
+			t.Errorf("%v: %v, want %v", c.errs, got, c.want)
 		}
 	}
 }

@@ -133,8 +133,12 @@ func (c *coordinator) add(ctx context.Context, r result) {
 	case r.touch:
 		c.batch.Touch = append(c.batch.Touch, r.touched())
 	case r.doc == nil:
-		c.batch.Remove = append(c.batch.Remove, rel)
-		c.batch.private = c.batch.private || r.secret
+		before := len(c.batch.Remove)
+		c.settleErr(ctx, c.removeKnown(ctx, rel, &c.batch))
+		if c.scan == nil {
+			return
+		}
+		c.batch.private = c.batch.private || r.secret && len(c.batch.Remove) > before
 	default:
 		if old, ok := c.scan.takeGone(r.doc); ok {
 			c.batch.Remove = append(c.batch.Remove, old)

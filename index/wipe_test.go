@@ -311,6 +311,35 @@ func TestRulesThatNobodyTellsOf(t *testing.T) {
 	}
 }
 
+// What a scan leaves out, and was never indexed, is no reason to write anything anew: neither a secret's
+// text nor any other.
+func TestWhatWasNeverIndexedLeavesNothing(t *testing.T) {
+	cfg := Config{Dir: t.TempDir(), StateDir: t.TempDir()}
+	write(t, cfg.Dir, map[string]string{"a.go": "package a\n", "keyed.txt": "-----BEGIN " + "PRIVATE KEY-----\nMII\n", "b.bin": "\x00\x01"})
+	generation := int64(0)
+	for range 2 {
+		x := open(t, cfg)
+		settle(t, x)
+		forgotten, _, err := x.Store().Forgotten(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		now, later, err := x.Store().NeedsWipe(t.Context())
+		if forgotten != 0 || now || later || err != nil {
+			t.Errorf("forgotten before %d, to be wiped now %t, later %t, %v", forgotten, now, later, err)
+		}
+		before := generation
+		if generation, err = x.Store().Load(t.Context(), []int64{}, nil); err != nil || before > 0 && generation != before {
+			t.Errorf("state %d, and %d before, %v", generation, before, err)
+		}
+		listing := x.state.listing()
+		shut(t, x)
+		if err := os.Remove(listing); err != nil { // so that all of it is read again
+			t.Fatal(err)
+		}
+	}
+}
+
 // An edit that comes between what a scan found and its being written does not take away
 // that the scan found a text that nobody may read any more.
 func TestAnEditKeepsTheWipe(t *testing.T) {

@@ -65,7 +65,6 @@ func (p *put) batch(b Batch) error {
 	if err != nil {
 		return err
 	}
-	p.left = len(gone) > 0
 	for _, name := range gone {
 		if err := p.remove(name); err != nil {
 			return err
@@ -92,6 +91,7 @@ func (p *put) remove(name string) error {
 	if err := p.w.query("SELECT id FROM files WHERE path = ?", func(r []driver.Value) error { id = r[0].(int64); return nil }, name); err != nil || id == 0 {
 		return err
 	}
+	p.left = true
 	lo, hi := id<<localBits, (id+1)<<localBits
 	for _, q := range []string{
 		"DELETE FROM chunks WHERE id >= ? AND id < ?",

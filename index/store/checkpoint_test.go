@@ -273,3 +273,17 @@ func TestWipeWhileSomebodyReads(t *testing.T) {
 		t.Errorf("%v, or the database has the word", err)
 	}
 }
+
+// A scan names whatever it leaves out, each time; what the index does not have leaves nothing behind.
+func TestWhatWasNeverThereIsNotWiped(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "index.db"))
+	apply(t, s, Batch{Put: []*Document{document("a.toy", "def a\n")}, Remove: []string{"a.bin"}})
+	apply(t, s, Batch{Remove: []string{"b.bin", "c.bin"}})
+	if now, later, err := s.NeedsWipe(t.Context()); now || later || err != nil {
+		t.Errorf("now %t, later %t, %v", now, later, err)
+	}
+	apply(t, s, Batch{Remove: []string{"b.bin", "a.toy"}})
+	if _, later, err := s.NeedsWipe(t.Context()); !later || err != nil {
+		t.Errorf("what goes stays: %v", err)
+	}
+}

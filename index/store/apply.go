@@ -75,8 +75,8 @@ func (p *put) batch(b Batch) error {
 			return fmt.Errorf("%s: %w", d.Path, err)
 		}
 	}
-	if p.left {
-		if err := p.w.leaves(); err != nil {
+	if p.left || b.Private {
+		if err := p.w.leaves(b.Private); err != nil {
 			return err
 		}
 	}

@@ -287,3 +287,23 @@ func TestWhatWasNeverThereIsNotWiped(t *testing.T) {
 		t.Errorf("what goes stays: %v", err)
 	}
 }
+
+// What goes because nobody may read it any more is to leave the files at once, also if these were written
+// anew after that was noted and before it went.
+func TestPrivateRowsLeaveAtOnce(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "index.db"))
+	apply(t, s, Batch{Put: []*Document{document("a.toy", "def a\n"), document("b.toy", "def b\n")}})
+	if err := s.WipeLater(); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := s.Wipe(t.Context()); !done || err != nil {
+		t.Fatal(done, err)
+	}
+	for range 2 { // what goes for another reason afterwards changes nothing
+		apply(t, s, Batch{Remove: []string{"a.toy"}, Private: true})
+		if now, later, err := s.NeedsWipe(t.Context()); !now || later || err != nil {
+			t.Errorf("now %t, later %t, %v", now, later, err)
+		}
+		apply(t, s, Batch{Remove: []string{"b.toy"}})
+	}
+}

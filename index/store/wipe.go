@@ -46,13 +46,15 @@ const (
 // WipeLater notes that something was removed, or is about to be, that nobody may read any
 // more. It outlives the process.
 func (s *Store) WipeLater() error {
-	return s.write("note in the index", func() error {
-		return s.w.exec("UPDATE meta SET value = ? WHERE key = ? AND value IN (?, ?, ?)", wipeDue, wiped, wipeDone, wipeLeft, wipedNow)
-	})
+	return s.write("note in the index", func() error { return s.w.leaves(true) })
 }
 
-// leaves notes, in the commit in which they go, that rows go.
-func (w *writer) leaves() error {
+// leaves notes, in the commit in which they go, that rows go; private: some that nobody may read
+// any more. What was noted of these before may have been wiped meanwhile.
+func (w *writer) leaves(private bool) error {
+	if private {
+		return w.exec("UPDATE meta SET value = ? WHERE key = ? AND value IN (?, ?, ?)", wipeDue, wiped, wipeDone, wipeLeft, wipedNow)
+	}
 	return w.exec("UPDATE meta SET value = ? WHERE key = ? AND value IN (?, ?)", wipeLeft, wiped, wipeDone, wipedNow)
 }
 

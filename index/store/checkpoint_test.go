@@ -307,3 +307,34 @@ func TestPrivateRowsLeaveAtOnce(t *testing.T) {
 		apply(t, s, Batch{Remove: []string{"b.toy"}})
 	}
 }
+
+// Who embeds notes vectors every two seconds, for hours where the index is large, and nobody waits for
+// that: it lets a wipe end.
+func TestEmbeddingLetsAWipeEnd(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "index.db"))
+	model, err := s.AddEmbeddingModel(EmbeddingModel{Name: "m", Dim: 1, File: "f"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b Batch
+	for i := range 500 {
+		b.Put = append(b.Put, document(fmt.Sprintf("f%d.toy", i), fmt.Sprintf("def f%d%s\n", i, strings.Repeat("x", 4000))))
+	}
+	apply(t, s, b)
+	apply(t, s, Batch{Remove: []string{"f1.toy"}})
+	wiped := make(chan error, 1)
+	go func() { wiped <- s.rewrite(t.Context()) }()
+	for n := 0; ; n++ {
+		if err := s.PutEmbeddings(model, n, []Embedding{{hashOf(fmt.Sprint(n)), n}}); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-wiped:
+			if err != nil {
+				t.Errorf("the wipe: %v", err)
+			}
+			return
+		default:
+		}
+	}
+}

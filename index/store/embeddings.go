@@ -68,9 +68,12 @@ func (s *Store) DropEmbeddingModel(id int64) error {
 }
 
 // PutEmbeddings notes where vectors are, of which the file has slots now. They must
-// be durable.
+// be durable. Nobody waits for this, which comes all the time as long as there is something to
+// embed, and so it stops no rewrite.
 func (s *Store) PutEmbeddings(model int64, slots int, list []Embedding) error {
-	return s.write("note the embeddings", func() error { return s.putEmbeddings(model, slots, list) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.writeLocked("note the embeddings", func() error { return s.putEmbeddings(model, slots, list) })
 }
 
 // ReplaceEmbeddings notes that the vectors of a model are in another file, and
@@ -101,6 +104,11 @@ func (s *Store) putEmbeddings(model int64, slots int, list []Embedding) error {
 func (s *Store) write(doing string, f func() error) error {
 	s.lock()
 	defer s.mu.Unlock()
+	return s.writeLocked(doing, f)
+}
+
+// writeLocked is write; mu is held.
+func (s *Store) writeLocked(doing string, f func() error) error {
 	if s.w == nil {
 		return errClosed
 	}

@@ -149,7 +149,8 @@ func (s *Store) rewrite(ctx context.Context) error {
 // errInterrupted says that who writes did not wait.
 var errInterrupted = errors.New("interrupted")
 
-// lock is mu.Lock for who writes, and waits for no rewrite.
+// lock is mu.Lock for who writes, and stops a rewrite. It waits for one only while SQLite copies
+// what is written anew over the database, which it does not break off.
 func (s *Store) lock() {
 	if s.mu.TryLock() {
 		return

@@ -95,6 +95,7 @@ func (c *coordinator) moveToDisk(ctx context.Context) error {
 	c.cfg.Log.Info("the index is on disk again", "root", c.root.Dir())
 	c.troubles.tell("The index of " + c.root.Dir() + " is on disk again.")
 	if won {
+		c.resumeWipe(ctx)
 		c.fill.later(c.cfg.Clock.Now())
 		c.startOver()
 		c.stopped.Go(func() { c.check(ctx) })

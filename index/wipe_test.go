@@ -408,6 +408,27 @@ func TestWhatLeavesMeanwhileIsWiped(t *testing.T) {
 	}
 }
 
+// A database that was left for want of room, and is written again, says itself what is to leave it.
+func TestTheWipeGoesOnWhenTheDiskIsBack(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"a.go": "package a\n"})
+	x := open(t, Config{Dir: dir, StateDir: t.TempDir()})
+	defer shut(t, x)
+	awaitWiped(t, x)
+	x.cancel() // from here on this test is the coordinator
+	x.stopped.Wait()
+	c := &coordinator{Index: x, fresh: map[string]found{}}
+	if err := errors.Join(x.Store().WipeLater(), x.state.moveToMemory(store.ErrFull), x.state.unlockInMemory()); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.moveToDisk(t.Context()); err != nil || x.Store().InMemory() {
+		t.Fatalf("in memory %t, %v", x.Store().InMemory(), err)
+	}
+	if !c.wipe {
+		t.Error("what is to leave the database stays")
+	}
+}
+
 // What a quarry that masked less has indexed leaves the files when this one has read it.
 func TestMaskedLaterLeavesTheFiles(t *testing.T) {
 	const token = "q7Zp2LxV9sKd4TnB8wRf3MhY6cGj1EuA5oQi"

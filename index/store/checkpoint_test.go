@@ -274,20 +274,6 @@ func TestWipeWhileSomebodyReads(t *testing.T) {
 	}
 }
 
-// A scan names whatever it leaves out, each time; what the index does not have leaves nothing behind.
-func TestWhatWasNeverThereIsNotWiped(t *testing.T) {
-	s := open(t, filepath.Join(t.TempDir(), "index.db"))
-	apply(t, s, Batch{Put: []*Document{document("a.toy", "def a\n")}, Remove: []string{"a.bin"}})
-	apply(t, s, Batch{Remove: []string{"b.bin", "c.bin"}})
-	if now, later, err := s.NeedsWipe(t.Context()); now || later || err != nil {
-		t.Errorf("now %t, later %t, %v", now, later, err)
-	}
-	apply(t, s, Batch{Remove: []string{"b.bin", "a.toy"}})
-	if _, later, err := s.NeedsWipe(t.Context()); !later || err != nil {
-		t.Errorf("what goes stays: %v", err)
-	}
-}
-
 // What goes because nobody may read it any more is to leave the files at once, also if these were written
 // anew after that was noted and before it went.
 func TestPrivateRowsLeaveAtOnce(t *testing.T) {
@@ -336,5 +322,39 @@ func TestEmbeddingLetsAWipeEnd(t *testing.T) {
 			return
 		default:
 		}
+	}
+}
+
+// An index in memory has no files that anything could leave: it is not written anew, for which who reads
+// would have to end first.
+func TestWipeInMemory(t *testing.T) {
+	s := open(t, "")
+	apply(t, s, Batch{Put: []*Document{document("a.toy", "def a\n")}})
+	if err := s.WipeLater(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.Load(t.Context(), nil, func(*File) error { // who reads
+		done, err := s.Wipe(t.Context())
+		if !done {
+			t.Error("it is not done")
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// A scan names whatever it leaves out, each time; what the index does not have leaves nothing behind.
+func TestWhatWasNeverThereIsNotWiped(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "index.db"))
+	apply(t, s, Batch{Put: []*Document{document("a.toy", "def a\n")}, Remove: []string{"a.bin"}})
+	apply(t, s, Batch{Remove: []string{"b.bin", "c.bin"}})
+	if now, later, err := s.NeedsWipe(t.Context()); now || later || err != nil {
+		t.Errorf("now %t, later %t, %v", now, later, err)
+	}
+	apply(t, s, Batch{Remove: []string{"b.bin", "a.toy"}})
+	if _, later, err := s.NeedsWipe(t.Context()); !later || err != nil {
+		t.Errorf("what goes stays: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,9 +94,13 @@ func (s *Store) NeedsWipe(ctx context.Context) (now, later bool, err error) {
 	return value != wipeDone && value != wipeLeft && err == nil, value == wipeLeft, err
 }
 
-// Wipe takes text that is gone out of the database's file and its log. It answers false if
-// somebody reads who must have ended first, or somebody wrote meanwhile, for whom it stops.
+// Wipe takes text that is gone out of the database's file and its log, of which one in memory has
+// none. It answers false if somebody reads who must have ended first, or somebody wrote meanwhile,
+// for whom it stops.
 func (s *Store) Wipe(ctx context.Context) (done bool, err error) {
+	if s.path == "" {
+		return true, nil
+	}
 	s.wiping.Lock()
 	defer s.wiping.Unlock()
 	value, err := s.Meta(ctx, wiped)
@@ -106,6 +111,10 @@ func (s *Store) Wipe(ctx context.Context) (done bool, err error) {
 		if err := s.rewrite(ctx); errors.Is(err, errInterrupted) && ctx.Err() == nil {
 			return false, nil
 		} else if err != nil {
+			if errors.Is(err, ErrFull) { // what the log took before stays taken until somebody writes
+				_, left := s.CutLog(ctx)
+				err = cmp.Or(left, err)
+			}
 			return false, fmt.Errorf("wipe the index: %w", err)
 		}
 	}

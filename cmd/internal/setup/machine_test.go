@@ -199,3 +199,16 @@ func TestFolderOfTheVSCodeThatIsThere(t *testing.T) {
 		t.Errorf("%s; want %s", got, want)
 	}
 }
+
+// Claude Code is there if its file is, though it has no folder and is not on the PATH.
+func TestClaudeCodeWithItsFileAlone(t *testing.T) {
+	s := machine(t, nil)
+	found, _ := Find("claude")
+	if by, ok := found.Found(s.Machine); ok {
+		t.Errorf("there is none, and it is found by %s", by)
+	}
+	setUp(t, s, "claude")
+	if by, ok := found.Found(s.Machine); !ok || by != filepath.Join(s.Home, ".claude.json") {
+		t.Errorf("found %t by %q", ok, by)
+	}
+}

@@ -435,14 +435,20 @@ func zed(m Machine) (Plan, error) {
 	return plan, err
 }
 
-func claudeFolder(m Machine) string { return m.env("CLAUDE_CONFIG_DIR", ".claude") }
+// claudeFolder is claudeFile where the folder is not there: it has the servers, and may be all there is.
+func claudeFolder(m Machine) string {
+	return firstThere(m.env("CLAUDE_CONFIG_DIR", ".claude"), claudeFile(m))
+}
+
+func claudeFile(m Machine) string {
+	if dir := m.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
+		return filepath.Join(dir, ".claude.json")
+	}
+	return filepath.Join(m.Home, ".claude.json")
+}
 
 func claude(m Machine) (Plan, error) {
-	file := filepath.Join(m.Home, ".claude.json")
-	if dir := m.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
-		file = filepath.Join(dir, ".claude.json")
-	}
-	return agentPlan(file, "mcpServers", jsonObject{{"type", "stdio"}, {"command", m.quarry()}, {"args", mcp}, {"env", jsonObject{}}}, "claude mcp list"), nil
+	return agentPlan(claudeFile(m), "mcpServers", jsonObject{{"type", "stdio"}, {"command", m.quarry()}, {"args", mcp}, {"env", jsonObject{}}}, "claude mcp list"), nil
 }
 
 // agentPlan is an entry in a JSON file of an agent.

@@ -143,10 +143,11 @@ func renameApart(ctx context.Context, repo Repository, from sources, target Targ
 	return Renaming{}, &Unfinished{fmt.Sprintf("it failed: %v: %v: %s", err, ended, first)}
 }
 
-// What Go's runtime says as it ends, and its race detector.
+// What Go's runtime says as it ends, and its race detector. A thread whose own stack cannot grow ends by
+// SIGSEGV outside of Go's code, which is how a line begins; a fault of Go's code is a panic.
 var (
 	overflow = regexp.MustCompile(`stack overflow|stack exceeds`)
-	noMemory = regexp.MustCompile(`out of memory|cannot allocate memory|failed to create new OS thread|failed to allocate`)
+	noMemory = regexp.MustCompile(`out of memory|cannot allocate memory|failed to create new OS thread|failed to allocate|(?m:^SIGSEGV: segmentation violation)`)
 )
 
 // beginning keeps the first bytes that are written.

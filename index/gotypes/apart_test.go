@@ -78,6 +78,21 @@ func nested() string {
 	return b.String()
 }
 
+// Of what the runtime says as it ends, a fault of the checker's own is no want of memory.
+func TestWantOfMemory(t *testing.T) {
+	for said, want := range map[string]bool{
+		"fatal error: runtime: out of memory":                                       true,
+		"SIGSEGV: segmentation violation\nPC=0x47 m=3 sigcode=128":                  true,
+		"unexpected fault address 0x0\nSIGSEGV: segmentation violation\n":           true,
+		"panic: runtime error: index out of range [3]":                              false,
+		"panic: runtime error\n[signal SIGSEGV: segmentation violation code=0x1]\n": false,
+	} {
+		if got := noMemory.MatchString(said); got != want {
+			t.Errorf("%q: %t", said, got)
+		}
+	}
+}
+
 // What Go's type checker is not done with ends the process of its own, and the answer says why.
 func TestCodeWithoutBounds(t *testing.T) {
 	small := func(change func(*bounds)) bounds {

@@ -23,6 +23,9 @@ func cut(t *testing.T, path string) {
 }
 
 func TestGuardOfAFileCutShort(t *testing.T) {
+	if os.Getenv("QEMU_LD_PREFIX") != "" {
+		t.Skip("qemu does not tell at which address a mapped file ended (testdata/supply/arm64.sh)")
+	}
 	f, path := create(t)
 	defer f.Close()
 	appendTo(t, f, 0, 300)

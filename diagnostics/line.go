@@ -113,7 +113,7 @@ func (s promptContext) misspelt(ctx context.Context) (Alike, error) {
 			if left -= mine * theirs; left < 0 {
 				return false
 			}
-			much := patch.Likeness(n, name)
+			much := patch.Similarity(n, name)
 			if much >= alike {
 				like[n] = much
 			}

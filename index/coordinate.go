@@ -51,14 +51,14 @@ type coordinator struct {
 	cutAt, uncut, wipeAt time.Time
 	// scanned is the root's folder as the last scan found it; nil if it was not
 	// there. away is when to look for it then.
-	scanned fs.FileInfo
-	away    time.Time
-	seen    sight
-	peer    peerState // of the process that writes, in one that reads
-	exit    exitWatch // for that process
-	exile   exile
-	told    *store.Store // which says that it is behind; nil if none does
-	// moved tells that an errand has ended; nil while none is at work.
+	scanned  fs.FileInfo
+	away     time.Time
+	seen     sight
+	peer     peerState // of the process that writes, in one that reads
+	exit     exitWatch // for that process
+	retry    diskRetry
+	notified *store.Store // which says that it is behind; nil if none does
+	// moved tells that a task has ended; nil while none is at work.
 	moved chan ended
 }
 
@@ -288,7 +288,7 @@ func (c *coordinator) await(ctx context.Context, until time.Time) {
 	case <-c.wake:
 	case <-timer:
 	case end := <-c.moved:
-		c.errandEnded(ctx, end)
+		c.taskEnded(ctx, end)
 	case r, ok := <-results:
 		if !ok {
 			c.endScan(ctx, false)

@@ -280,9 +280,9 @@ func (c *coordinator) tellBehind(ctx context.Context) {
 	c.mu.Lock()
 	behind := c.behind
 	c.mu.Unlock()
-	if s := c.Store(); behind && c.told != s && !s.InMemory() {
+	if s := c.Store(); behind && c.notified != s && !s.InMemory() {
 		c.settleErr(ctx, s.PutMeta(behindSince, behindNow))
-		c.told = s
+		c.notified = s
 	}
 }
 
@@ -295,7 +295,7 @@ func (c *coordinator) endBehind(ctx context.Context) Cursor {
 	if err == nil && !cut && !now.store.InMemory() {
 		err = now.store.PutMeta(behindSince, strconv.FormatInt(now.generation, 10))
 	}
-	c.told = nil
+	c.notified = nil
 	c.settleErr(ctx, err)
 	return now
 }

@@ -20,9 +20,9 @@ const (
 	maxProbe = 64 << 20
 )
 
-// exile is what the coordinator knows of an index that is in memory for want of room, because
+// diskRetry is what the coordinator knows of an index that is in memory for want of room, because
 // a quarry of another version has the one on disk, or because that was removed.
-type exile struct {
+type diskRetry struct {
 	again time.Time // when to look
 	pause time.Duration
 }
@@ -30,9 +30,9 @@ type exile struct {
 // returnToDisk looks, if it is time, whether the index can be kept on disk again. The
 // answer is when to look next, zero if it is there.
 func (c *coordinator) returnToDisk(ctx context.Context, now time.Time) time.Time {
-	e := &c.exile
+	e := &c.retry
 	if !c.isOwner() || !c.Store().InMemory() {
-		*e = exile{}
+		*e = diskRetry{}
 		return time.Time{}
 	}
 	var other *OtherVersion
@@ -49,7 +49,7 @@ func (c *coordinator) returnToDisk(ctx context.Context, now time.Time) time.Time
 	}
 	err := c.moveToDisk(ctx)
 	if err == nil {
-		*e = exile{}
+		*e = diskRetry{}
 		return time.Time{}
 	}
 	c.cfg.Log.Debug("the index stays in memory", "error", err)

@@ -74,17 +74,17 @@ func (c *coordinator) cutLater() {
 	}
 }
 
-// An errand is a step of tidying that takes long and runs beside the coordinator, which goes on with what is more
+// A task is a step of tidying that takes long and runs beside the coordinator, which goes on with what is more
 // urgent. then is called by the coordinator when it has ended, unless the database is another one.
-type errand func(c *coordinator, ctx context.Context, s *store.Store) (then func(), err error)
+type task func(c *coordinator, ctx context.Context, s *store.Store) (then func(), err error)
 
-// ended is how an errand ended.
+// ended is how a task ended.
 type ended struct {
 	then func()
 	err  error
 }
 
-func (c *coordinator) run(ctx context.Context, do errand) {
+func (c *coordinator) run(ctx context.Context, do task) {
 	moved, s := make(chan ended, 1), c.Store()
 	c.moved = moved
 	c.stopped.Go(func() {
@@ -97,8 +97,8 @@ func (c *coordinator) run(ctx context.Context, do errand) {
 	})
 }
 
-// errandEnded takes what an errand says.
-func (c *coordinator) errandEnded(ctx context.Context, end ended) {
+// taskEnded takes what a task says.
+func (c *coordinator) taskEnded(ctx context.Context, end ended) {
 	c.moved = nil
 	if end.then != nil {
 		end.then()
@@ -106,7 +106,7 @@ func (c *coordinator) errandEnded(ctx context.Context, end ended) {
 	c.settleErr(ctx, end.err)
 }
 
-// againAfter answers how soon an errand is tried again, which is after pause unless it failed. That there
+// againAfter answers how soon a task is tried again, which is after pause unless it failed. That there
 // is no room for it is no fault of the index, which has what it needs.
 func (c *coordinator) againAfter(pause time.Duration, err error) (time.Duration, error) {
 	switch {

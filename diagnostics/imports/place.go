@@ -79,7 +79,7 @@ func (o order) place(list []entry, key string, class int, apart func() bool) spo
 	group, best := -1, -1
 	for _, e := range list {
 		if e.class == class {
-			if same := likeness(e.key, key); same > best {
+			if same := similarity(e.key, key); same > best {
 				group, best = e.group, same
 			}
 		}
@@ -116,7 +116,7 @@ func (o order) place(list []entry, key string, class int, apart func() bool) spo
 	// Nothing tells an order: it stands behind the last of those that it is most like.
 	at := alike[0]
 	for _, i := range alike {
-		if likeness(list[i].key, key) >= likeness(list[at].key, key) {
+		if similarity(list[i].key, key) >= similarity(list[at].key, key) {
 			at = i
 		}
 	}
@@ -196,8 +196,8 @@ func isOrdered(list []entry, of []int, less func(a, b string) bool) bool {
 	return wrong <= (len(of)-1)/odd
 }
 
-// likeness is how much of two paths is the same, in bytes, up to the last part that differs.
-func likeness(a, b string) (n int) {
+// similarity is how much of two paths is the same, in bytes, up to the last part that differs.
+func similarity(a, b string) (n int) {
 	for i := 0; i < len(a) && i < len(b) && a[i] == b[i]; i++ {
 		if a[i] == '/' || a[i] == '.' || a[i] == ':' || a[i] == ' ' {
 			n = i + 1

@@ -140,7 +140,7 @@ func (o overlay) withoutOthers(written []string) []string {
 	}
 	for k := max(end, 1); k < len(written); k++ {
 		i, ok := stands[strings.TrimSpace(written[k])]
-		if !ok || i == 0 || Likeness(written[k-1], o.lines[i-1]) >= Likeness(written[k-1], o.lines[o.at]) {
+		if !ok || i == 0 || Similarity(written[k-1], o.lines[i-1]) >= Similarity(written[k-1], o.lines[o.at]) {
 			continue // it is new, or the line before it lies where that stands
 		}
 		return trimBlank(written[:k])
@@ -212,7 +212,7 @@ func likenesses(ctx context.Context, written, lines []string) ([][]float64, erro
 			if i%lookAtLines == 0 && ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			list[k][i] = Likeness(mine, theirs)
+			list[k][i] = Similarity(mine, theirs)
 		}
 	}
 	return list, nil
@@ -328,8 +328,8 @@ func (l *laying) pairs(n int) []int {
 // MostLikened is how many bytes of a line are compared.
 const MostLikened = 400
 
-// Likeness is how much of two lines, their indentation aside, is one common subsequence: 0 to 1.
-func Likeness(a, b string) float64 {
+// Similarity is how much of two lines, their indentation aside, is one common subsequence: 0 to 1.
+func Similarity(a, b string) float64 {
 	a, b = strings.TrimSpace(a), strings.TrimSpace(b)
 	if a == b {
 		return 1

@@ -130,17 +130,17 @@ func TestInPlaceIsBounded(t *testing.T) {
 	}
 }
 
-// Likeness is the same both ways, 1 for the same line alone, and 0 without a common letter.
+// Similarity is the same both ways, 1 for the same line alone, and 0 without a common letter.
 func TestLikeness(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		some := rapid.StringMatching(`[a-c(). ]{0,12}`)
 		a, b := some.Draw(t, "a"), some.Draw(t, "b")
-		x, y := Likeness(a, b), Likeness(b, a)
+		x, y := Similarity(a, b), Similarity(b, a)
 		if x != y || x < 0 || x > 1 || (x == 1) != (strings.TrimSpace(a) == strings.TrimSpace(b)) {
 			t.Fatal(fmt.Sprintf("%q and %q: %v, %v", a, b, x, y))
 		}
 	})
-	if got := Likeness("abc", "xyz"); got != 0 {
+	if got := Similarity("abc", "xyz"); got != 0 {
 		t.Errorf("nothing in common is %v", got)
 	}
 }

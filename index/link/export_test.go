@@ -19,8 +19,8 @@ func Meaning(ctx context.Context, s *store.Store, file int64) (f *store.Referrin
 	return f, lists, err
 }
 
-// Likeness is how alike two signatures are.
-var Likeness = likeness
+// Similarity is how alike two signatures are.
+var Similarity = similarity
 
 // Looks answers how much is looked at for a file whose question may look at most so often, and
 // which of its imports and references mean something. What ends is called when the question is

@@ -157,7 +157,7 @@ func (m *methodSet) types(symbol int64, names []string) (list []store.Edge, err 
 			if err != nil {
 				return nil, err
 			}
-			weight = min(weight, likeness(m.methods[rarest[i]], d.Signature))
+			weight = min(weight, similarity(m.methods[rarest[i]], d.Signature))
 		}
 		if weight > 0 {
 			list = append(list, store.Edge{Kind: store.EdgeInherit, FromFile: t.In.ID, FromSymbol: t.ID, ToFile: to.ID, ToSymbol: symbol, Weight: weight})
@@ -196,9 +196,9 @@ func (m *methodSet) declarationOf(key typeKey, file int64) (best *store.Candidat
 	return best
 }
 
-// likeness is the weight of a method with a signature, as far as an interface with a method
+// similarity is the weight of a method with a signature, as far as an interface with a method
 // of the same name is concerned: 0 if it takes or answers another number of values.
-func likeness(wanted, have string) float32 {
+func similarity(wanted, have string) float32 {
 	want, ok := typesOf("func " + strings.TrimPrefix(wanted, "func "))
 	got, too := typesOf(have)
 	switch {

@@ -145,7 +145,7 @@ func TestLikeness(t *testing.T) {
 		{"Do(a [4]pair.Of[int, V])", "func (c C) Do(a [4]Of[int, V])", same},
 		{"Do(a very", "func (c C) Do()", like}, // cut
 	} {
-		if got := link.Likeness(c.wanted, c.have); got != c.want {
+		if got := link.Similarity(c.wanted, c.have); got != c.want {
 			t.Errorf("%s, %s: %g, want %g", c.wanted, c.have, got, c.want)
 		}
 	}

@@ -121,7 +121,7 @@ func NewCode() Code {
 // ErrCode says that a text is no code.
 var ErrCode = errors.New("this is no code: it is sixteen letters and digits, as `quarry serve pair` shows them")
 
-// bytes are the random part of a code as a person has typed it.
+// bytes are the random part of a code as a user typed it.
 func (c Code) bytes() ([]byte, error) {
 	text := strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1").Replace(strings.ToUpper(string(c)))
 	raw, err := letters.DecodeString(text)

@@ -214,7 +214,11 @@ func TestPrompts(t *testing.T) {
 		return err
 	})
 	say("fix", func(w world) error { _, err := w.Fix(ctx, w.problem()); return err })
-	for _, kind := range []agent.Refactoring{agent.Extract, agent.Rename, agent.Simplify, agent.Describe, agent.Test, agent.Free} {
+	kinds := []agent.Refactoring{agent.Free}
+	for _, r := range agent.Refactorings {
+		kinds = append(kinds, r.Kind)
+	}
+	for _, kind := range kinds {
 		say(string(kind), func(w world) error {
 			sel := agent.Selection{Location: w.place("n += it.Counts"), Kind: kind}
 			if kind == agent.Free {

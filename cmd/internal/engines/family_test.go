@@ -1,6 +1,8 @@
 package engines
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -190,8 +192,17 @@ func TestCustomTemplate(t *testing.T) {
 	}
 }
 
-// The settings offer every family and no other.
+// The settings offer every family and no other, and users can read what each is.
 func TestSettingsNameEveryFamily(t *testing.T) {
+	doc, err := os.ReadFile(filepath.FromSlash("../../../docs/models.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range completion.TemplateNames() {
+		if !strings.Contains(string(doc), "\n| `"+name+"` |") {
+			t.Errorf("docs/models.md has no row for the family %s", name)
+		}
+	}
 	var set settings.Settings
 	for _, name := range append([]string{"auto"}, completion.TemplateNames()...) {
 		if problems := set.Apply(settings.UserFile, []byte(`{"completion":{"template":"`+name+`"}}`)); len(problems) > 0 {

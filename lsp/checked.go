@@ -38,6 +38,7 @@ func (s *Server) check(u uri.URI) {
 		if doc == nil || doc.Stale {
 			return nil
 		}
+		as := s.spellings.Spelled(doc.URI) // which is forgotten when it is closed
 		var problems []agent.Problem
 		if !walk.IsMinified(doc.Text.String()) {
 			problems = diagnostics.Syntax(agent.Document{Path: doc.Path(), Language: doc.Language, Text: doc.Text.String()})
@@ -45,18 +46,18 @@ func (s *Server) check(u uri.URI) {
 		if ctx.Err() != nil {
 			return nil
 		}
-		if err := s.publish(doc, problems); err != nil {
+		if err := s.publish(doc, as, problems); err != nil {
 			return err
 		}
 		if s.docs.Get(u) == nil { // closed meanwhile
-			return s.publish(doc, nil)
+			return s.publish(doc, as, nil)
 		}
 		return nil
 	})
 }
 
-// publish tells the client all problems that quarry itself sees in a document.
-func (s *Server) publish(doc *document.Document, problems []agent.Problem) error {
+// publish tells the client all problems that quarry itself sees in a document, by the client's own URI of it.
+func (s *Server) publish(doc *document.Document, as uri.URI, problems []agent.Problem) error {
 	list := []protocol.Diagnostic{}
 	for _, p := range problems {
 		list = append(list, protocol.Diagnostic{
@@ -68,7 +69,7 @@ func (s *Server) publish(doc *document.Document, problems []agent.Problem) error
 		})
 	}
 	return s.client.PublishDiagnostics(s.base, &protocol.PublishDiagnosticsParams{
-		URI: s.spellings.Spelled(doc.URI), Version: protocol.NewOptional(doc.Version), Diagnostics: list,
+		URI: as, Version: protocol.NewOptional(doc.Version), Diagnostics: list,
 	})
 }
 
@@ -90,5 +91,5 @@ func (s *Server) checkAll(before, now settings.Settings) {
 // uncheck takes back what was told of a document.
 func (s *Server) uncheck(doc *document.Document) error {
 	s.checks.Cancel(string(doc.URI))
-	return s.publish(doc, nil)
+	return s.publish(doc, s.spellings.Spelled(doc.URI), nil)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"quarry/lsp/headless"
+	"quarry/lsp/text"
 )
 
 // TestSyntaxErrors: they are told when the user wants them, follow the text, and
@@ -49,6 +50,27 @@ func TestSyntaxErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	await()
+}
+
+// Errors are taken back by the name that the client has for the document, also when it is closed.
+func TestSyntaxErrorsOfADocumentSpelledOtherwise(t *testing.T) {
+	setting := map[string]any{"diagnostics": map[string]any{"syntax": true}}
+	e := edit(t, "vscode", &core{}, func(o *headless.Options) { o.InitializationOptions, o.Configuration = setting, setting })
+	const broken = "package a\n\nfunc f() { g(1 }\n"
+	b := &headless.Buffer{Text: text.New(broken), URI: strings.Replace(headless.FileURI("a.go"), "file:///", "file://localhost/", 1)}
+	document := map[string]any{"uri": b.URI, "languageId": "go", "version": 1, "text": broken}
+	if err := e.Notify("textDocument/didOpen", map[string]any{"textDocument": document}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Await(soon(t), func() bool { return len(e.Published(b)) == 1 }); err != nil {
+		t.Fatalf("told %+v: %v", e.Published(b), err)
+	}
+	if err := e.Notify("textDocument/didClose", map[string]any{"textDocument": document}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Await(soon(t), func() bool { return len(e.Published(b)) == 0 }); err != nil {
+		t.Fatalf("left: %+v: %v", e.Published(b), err)
+	}
 }
 
 // A text whose lines a program wrote is not checked, and what was told of it before is

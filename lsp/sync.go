@@ -73,7 +73,7 @@ func (s *Server) DidClose(_ context.Context, params *protocol.DidCloseTextDocume
 	s.inline.Cancel(string(u))
 	doc := s.docs.Get(u)
 	s.docs.Remove(u)
-	s.spellings.Forget(u)
+	defer s.spellings.Forget(u) // the errors are taken back by the name that the client knows
 	s.assist.Closed(u)
 	s.records.Delete(string(u))
 	core := s.currentCore()

@@ -5,7 +5,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"time"
 )
 
 // ReplaceFile replaces the file at path as a whole: whoever reads it sees what was there or
@@ -34,7 +36,19 @@ func ReplaceFile(path string, text []byte, mode fs.FileMode) (err error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	return rename(f.Name(), path)
+}
+
+// rename is os.Rename. Windows refuses it while somebody reads what is at path, as a server does for a moment after each
+// change of its settings, so there it is tried for a second.
+func rename(from, to string) error {
+	for pause := time.Millisecond; ; pause *= 2 {
+		err := os.Rename(from, to)
+		if err == nil || runtime.GOOS != "windows" || !errors.Is(err, fs.ErrPermission) || pause > time.Second/2 {
+			return err
+		}
+		time.Sleep(pause)
+	}
 }
 
 // MakeFolder makes a folder and those above it that are not there, each of the user whose

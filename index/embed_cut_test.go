@@ -11,14 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"quarry/index/fault/faulttest"
 	"quarry/index/vectors"
 )
 
 // Another program makes the file of vectors shorter while it is in use.
 func TestVectorsCutShortInUse(t *testing.T) {
-	if os.Getenv("QEMU_LD_PREFIX") != "" {
-		t.Skip("qemu does not tell at which address a mapped file ended (testdata/supply/arm64.sh)")
-	}
+	faulttest.NeedAddress(t)
 	for name, test := range map[string]struct {
 		size     int64
 		notified int

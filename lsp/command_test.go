@@ -3,11 +3,14 @@ package lsp_test
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
+	"quarry/lsp/document"
 	"quarry/lsp/headless"
+
+	"go.lsp.dev/uri"
 )
 
 func TestAcceptingBeginsTheNextCompletion(t *testing.T) {
@@ -99,15 +102,16 @@ func TestExplanationIsShownAsTheClientCan(t *testing.T) {
 // content is the text of a document the server had shown.
 func content(t *testing.T, e *headless.Editor, u string) string {
 	t.Helper()
-	if path, ok := strings.CutPrefix(u, "file://"); ok {
-		info, err := os.Stat(filepath.FromSlash(path))
+	if strings.HasPrefix(u, "file://") {
+		path := document.Path(uri.URI(u))
+		info, err := os.Stat(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if info.Mode().Perm() != 0o400 {
+		if info.Mode().Perm() != 0o400 && runtime.GOOS != "windows" { // which has no modes
 			t.Errorf("the file's mode is %v; want one that only they may read, and nobody change", info.Mode())
 		}
-		raw, err := os.ReadFile(filepath.FromSlash(path))
+		raw, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 	"quarry/completion"
 	"quarry/lsp"
 	"quarry/lsp/headless"
+	"quarry/lsp/service/servicetest"
 	"quarry/lsp/settings"
 )
 
@@ -44,6 +45,7 @@ func editWithHTTP(t *testing.T, c *core, root, token string) (*headless.Editor, 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(cache) })
+	servicetest.NeedSockets(t, cache)
 	options := serverOptions(t, c, "")
 	log := addressLog{options.Log.Handler(), make(chan string, 1)}
 	options.CacheDir, options.Log = cache, slog.New(log)

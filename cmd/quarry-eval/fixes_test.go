@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"quarry/cmd/internal/cli"
+	"quarry/cmd/internal/cli/clitest"
 	"quarry/diagnostics/eval"
 )
 
@@ -17,9 +18,8 @@ import (
 func fixesOf(t *testing.T, args ...string) (code int, report eval.Report, complaints string) {
 	t.Helper()
 	suite := filepath.Join("..", "..", "diagnostics", "eval", "testdata")
-	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME"} {
-		t.Setenv(name, t.TempDir())
-	}
+	clitest.UserConfig(t, t.TempDir())
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("OLLAMA_HOST", "http://127.0.0.1:1")
 	var out, stderr bytes.Buffer
 	args = append([]string{"fixes", "--suite", suite, "--corpus", filepath.Join(suite, "trees"), "--only", "go", "--json"}, args...)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"quarry/cmd/internal/cli"
+	"quarry/cmd/internal/cli/clitest"
 )
 
 // With no model ghost tells of each choice what is left to ask, of the suite and of two
@@ -32,7 +33,7 @@ func TestGhostWithoutModel(t *testing.T) {
 	}
 	writeText(t, at("new/steps/a.go"), changed.String())
 	t.Setenv("HOME", t.TempDir())
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	clitest.UserConfig(t, t.TempDir())
 	t.Chdir(dir)
 	suite := []string{"ghost", "--suite", "suite.json", "--corpus", "corpus", "--answers", "answers", "--missing", "prompts", "--model", "qwen2.5-coder:1.5b"}
 	versions := []string{"ghost", "--before", "old", "--after", "new", "--answers", "answers", "--missing", "prompts", "--model", "qwen2.5-coder:1.5b"}

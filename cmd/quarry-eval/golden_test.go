@@ -134,9 +134,8 @@ func goldenKept(t *testing.T, args ...string) (code int, report golden.Report, c
 
 // What a model answered once is judged again without it, and what is lacking is written down as it would be asked.
 func TestGoldenAnswersAreKept(t *testing.T) {
-	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME"} {
-		t.Setenv(name, t.TempDir())
-	}
+	clitest.UserConfig(t, t.TempDir())
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	server := modeltest.NewServer(t)
 	server.SetModels(modeltest.Model{Name: "stand-in:1.5b"})
 	t.Setenv("OLLAMA_HOST", server.URL)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"quarry/cmd/internal/cli"
+	"quarry/cmd/internal/cli/clitest"
 	"quarry/model/modeltest"
 	"quarry/retrieval/eval/newcomer"
 )
@@ -119,9 +120,8 @@ func TestNewcomerCommand(t *testing.T) {
 
 // A model's names for what a question asks about are searched with it, but for pasted messages; its answers are kept.
 func TestNewcomerExpands(t *testing.T) {
-	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME"} {
-		t.Setenv(name, t.TempDir())
-	}
+	clitest.UserConfig(t, t.TempDir())
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	server := modeltest.NewServer(t)
 	server.SetModels(modeltest.Model{Name: "stand-in:1.5b"})
 	t.Setenv("OLLAMA_HOST", server.URL)

@@ -67,7 +67,7 @@ func TestNoEvaluationPrintsWhatSteersTheTerminal(t *testing.T) {
 		return modeltest.Answer{Pieces: []string{"It is done in " + file + ":3-4. ", hostile}}
 	})
 	t.Setenv("HOME", t.TempDir())
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	clitest.UserConfig(t, t.TempDir())
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("OLLAMA_HOST", server.URL)
 	t.Chdir(dir)

@@ -17,6 +17,7 @@ import (
 	"github.com/gofrs/flock"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"quarry/cmd/internal/cli/clitest"
 	"quarry/index"
 	"quarry/index/snapshot"
 	"quarry/lsp/headless"
@@ -244,7 +245,7 @@ func TestFirstSemanticSearch(t *testing.T) {
 	server := modeltest.NewServer(t)
 	server.SetModels(modeltest.Model{Name: "letters"})
 	server.ScriptEmbed(countLetters)
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	clitest.UserConfig(t, t.TempDir())
 	for state, spoil := range map[string]func(*testing.T, string){"absent": removeIndex, "present": func(*testing.T, string) {}, "half-built": forgetScan} {
 		t.Run(state, func(t *testing.T) {
 			root, stateDir := barn(t), t.TempDir()

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"quarry/cmd/internal/cli"
+	"quarry/cmd/internal/cli/clitest"
 	"quarry/index"
 	"quarry/index/store"
 	"quarry/model/modeltest"
@@ -27,9 +28,8 @@ func TestIndexCommandSeesTheDisk(t *testing.T) {
 	server := modeltest.NewServer(t)
 	server.SetModels(modeltest.Model{Name: "letters"})
 	dir, state := t.TempDir(), t.TempDir()
-	for name, value := range map[string]string{"XDG_CONFIG_HOME": t.TempDir(), "OLLAMA_HOST": server.URL} {
-		t.Setenv(name, value)
-	}
+	clitest.UserConfig(t, t.TempDir())
+	t.Setenv("OLLAMA_HOST", server.URL)
 	write := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Error(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry/cmd/internal/cli"
+	"quarry/cmd/internal/cli/clitest"
 	"quarry/cmd/internal/usage"
 	"quarry/lsp/service/client"
 	"quarry/model"
@@ -126,7 +127,7 @@ func TestFailuresAreDocuments(t *testing.T) {
 	server.SetModels(modeltest.Model{Name: "granite4.1:3b"})
 	server.Script(func(modeltest.Request) modeltest.Answer { return modeltest.Answer{ErrorLine: "out of memory"} })
 	t.Setenv("HOME", t.TempDir())
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	clitest.UserConfig(t, t.TempDir())
 	t.Setenv("QUARRY_STATE_DIR", t.TempDir())
 	t.Setenv("OLLAMA_HOST", server.URL)
 	t.Chdir(root)

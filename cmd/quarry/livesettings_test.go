@@ -24,6 +24,7 @@ import (
 	"quarry/cmd/internal/usage"
 	"quarry/lsp"
 	"quarry/lsp/headless"
+	"quarry/lsp/service/servicetest"
 	"quarry/lsp/settings"
 	"quarry/model/modeltest"
 )
@@ -478,6 +479,9 @@ func freeAddress(t *testing.T) string {
 }
 
 func changeLive(t *testing.T, servers liveServers, key string, s liveSetting, users bool) {
+	if strings.HasPrefix(key, "http.") { // other editors' quarry is told by one
+		servicetest.NeedSockets(t, t.TempDir())
+	}
 	if key == "ollama.keyStore" {
 		if runtime.GOOS != "linux" {
 			t.Skip("the key store is a script that Linux finds on the PATH")

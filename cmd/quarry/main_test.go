@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -47,6 +48,12 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("..", "..", "testdata", "script"),
 		RequireExplicitExec: true,
+		Condition: func(name string) (bool, error) {
+			if name == "emulated" {
+				return os.Getenv("QEMU_LD_PREFIX") != "", nil
+			}
+			return false, fmt.Errorf("unknown condition %q", name)
+		},
 		Setup: func(env *testscript.Env) error {
 			fake, err := modeltest.Start()
 			if err != nil {
@@ -70,6 +77,8 @@ func TestScripts(t *testing.T) {
 				"OLLAMA_HOST":     noOllama,
 				"XDG_CONFIG_HOME": filepath.Join(env.WorkDir, "config"),
 				"XDG_STATE_HOME":  filepath.Join(env.WorkDir, "state"),
+				"AppData":         filepath.Join(env.WorkDir, "config"), // on Windows these two
+				"LocalAppData":    filepath.Join(env.WorkDir, "state"),
 				"NO_COLOR":        "1",
 				// No script depends on what memory and current the machine has.
 				"QUARRY_MEMORY_BUDGET_MB": "1000000",
@@ -128,8 +137,11 @@ const noOllama = "http://127.0.0.1:1"
 // the pipe stays open in a child.
 func TestDeathOfTheClientEndsTheServer(t *testing.T) {
 	t.Setenv("QUARRY_STATE_DIR", t.TempDir())
-	client, err := os.StartProcess("/bin/sh", []string{"sh", "-c", "read x"}, &os.ProcAttr{})
-	if err != nil {
+	client := exec.Command("quarry", "lsp", "--ollama", "127.0.0.1:1") // which waits for its own standard input
+	if _, err := client.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Start(); err != nil {
 		t.Fatal(err)
 	}
 	in, toServer := io.Pipe()
@@ -139,15 +151,15 @@ func TestDeathOfTheClientEndsTheServer(t *testing.T) {
 	go func() {
 		code <- run(context.Background(), []string{"lsp", "--ollama", "127.0.0.1:1"}, in, &out, &stderr)
 	}()
-	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":%d,"capabilities":{}}}`, client.Pid)
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":%d,"capabilities":{}}}`, client.Process.Pid)
 	if _, err := fmt.Fprintf(toServer, "Content-Length: %d\r\n\r\n%s", len(body), body); err != nil {
 		t.Fatal(err)
 	}
-	if err := client.Kill(); err != nil {
+	if err := client.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.Wait(); err != nil {
-		t.Fatal(err)
+	if err := client.Wait(); err == nil {
+		t.Fatal("the client ended by itself")
 	}
 	select {
 	case got := <-code:

@@ -25,7 +25,11 @@ func TestManyProjects(t *testing.T) {
 	}
 	at := func(name string) string { return filepath.Join(top, filepath.FromSlash(name)) }
 	root := func(name string) *sdk.Root {
-		return &sdk.Root{URI: (&url.URL{Scheme: "file", Path: filepath.ToSlash(at(name))}).String()}
+		path := filepath.ToSlash(at(name))
+		if !strings.HasPrefix(path, "/") { // C:/
+			path = "/" + path
+		}
+		return &sdk.Root{URI: (&url.URL{Scheme: "file", Path: path}).String()}
 	}
 	t.Chdir(at("here"))
 	functions := func(call func(string, map[string]any) string, repository string) string {

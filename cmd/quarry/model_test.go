@@ -22,6 +22,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"quarry/cmd/internal/cli/clitest"
 	"quarry/cmd/internal/engines"
 	"quarry/lsp/settings"
 	"quarry/model/catalogue"
@@ -32,7 +33,7 @@ import (
 // userSettings gives the test a settings file of its own and answers its path.
 func userSettings(t *testing.T, text string) string {
 	t.Helper()
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	clitest.UserConfig(t, t.TempDir())
 	t.Setenv("HOME", t.TempDir())
 	path := settings.UserFilePath()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

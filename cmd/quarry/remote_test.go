@@ -99,7 +99,7 @@ func TestWhatLeavesTheMachineShows(t *testing.T) {
 			}
 			quarry := func(args ...string) *exec.Cmd {
 				cmd := exec.Command("quarry", append(args, "--state-dir", state)...) // its own process has its own proxy
-				cmd.Env = append(os.Environ(), "HTTP_PROXY="+proxyTo(t, fake, local), "http_proxy=", "NO_PROXY=", "no_proxy=", "GORACE=atexit_sleep_ms=0")
+				cmd.Env = append(os.Environ(), "http_proxy=", "no_proxy=", "HTTP_PROXY="+proxyTo(t, fake, local), "NO_PROXY=", "GORACE=atexit_sleep_ms=0")
 				return cmd
 			}
 			profile, err := headless.LoadProfile("vscode")

@@ -46,7 +46,7 @@ func TestSearchFormats(t *testing.T) {
 	t.Chdir(below)
 
 	code, out, errs := quarry(t, "search", "--workspace", ws, "--format", "vimgrep", "radix tree")
-	if code != cli.ExitOK || !strings.Contains(out, "../router.go:3:1:// Router matches paths in a radix tree.\n") {
+	if code != cli.ExitOK || !strings.Contains(filepath.ToSlash(out), "../router.go:3:1:// Router matches paths in a radix tree.\n") {
 		t.Errorf("exit %d, printed:\n%s%s", code, out, errs)
 	}
 	for _, line := range strings.Split(strings.TrimSuffix(out, "\n"), "\n") {
@@ -63,7 +63,7 @@ func TestSearchFormats(t *testing.T) {
 	}
 
 	code, out, errs = quarry(t, "search", "--workspace", ws, "--format", "quickfix", "Retry")
-	if code != cli.ExitOK || !regexp.MustCompile(`(?m)^\.\./retry\.go:\d+: function Retry: declares function Retry`).MatchString(out) {
+	if code != cli.ExitOK || !regexp.MustCompile(`(?m)^\.\.[/\\]retry\.go:\d+: function Retry: declares function Retry`).MatchString(out) {
 		t.Errorf("exit %d, printed:\n%s%s", code, out, errs)
 	}
 	if vim, err := exec.LookPath("nvim"); err == nil {

@@ -20,8 +20,10 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"quarry/cmd/internal/cli"
+	"quarry/cmd/internal/cli/clitest"
 	"quarry/lsp/service"
 	"quarry/lsp/service/client"
+	"quarry/lsp/service/servicetest"
 	"quarry/model/modeltest"
 )
 
@@ -38,6 +40,7 @@ func serviceState(t *testing.T) (socket string) {
 			t.Error(err)
 		}
 	})
+	servicetest.NeedSockets(t, dir)
 	t.Setenv("QUARRY_STATE_DIR", dir)
 	return filepath.Join(dir, "serve", "socket")
 }
@@ -547,7 +550,7 @@ func TestServeNamesOneThatDoesNotAnswer(t *testing.T) {
 func TestServeFollowsTheSettings(t *testing.T) {
 	serviceState(t)
 	config := t.TempDir()
-	t.Setenv("XDG_CONFIG_HOME", config)
+	clitest.UserConfig(t, config)
 	root := barn(t)
 	serving(t, "--ollama", noOllama)
 	search := func() string {

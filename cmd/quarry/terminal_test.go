@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -21,6 +22,9 @@ const hostile = clitest.Hostile
 // Y2: nothing of a repository, a model, a model server or a file of the user's steers the
 // terminal, whatever command prints it.
 func TestNoCommandPrintsWhatSteersTheTerminal(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no file of Windows has such a name")
+	}
 	root := t.TempDir()
 	name := "retry" + clitest.HostileName + ".go"
 	for file, text := range map[string]string{
@@ -46,7 +50,7 @@ func TestNoCommandPrintsWhatSteersTheTerminal(t *testing.T) {
 	})
 	evil := hostileOllama(t)
 	t.Setenv("HOME", t.TempDir())
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	clitest.UserConfig(t, t.TempDir())
 	t.Setenv("QUARRY_STATE_DIR", t.TempDir())
 	t.Setenv("OLLAMA_HOST", server.URL)
 	t.Chdir(root)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/cmd/internal/cli/clitest"
 	"quarry/lsp"
 	"quarry/lsp/settings"
 )
@@ -129,6 +130,6 @@ func wideHome(t *testing.T) string {
 	}
 	t.Setenv("HOME", home)
 	t.Setenv("USERPROFILE", home)
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	clitest.UserConfig(t, t.TempDir())
 	return home
 }

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"testing"
+
+	"quarry/index/fault/faulttest"
 )
 
 // cut makes a file shorter that is mapped.
@@ -23,9 +25,7 @@ func cut(t *testing.T, path string) {
 }
 
 func TestGuardOfAFileCutShort(t *testing.T) {
-	if os.Getenv("QEMU_LD_PREFIX") != "" {
-		t.Skip("qemu does not tell at which address a mapped file ended (testdata/supply/arm64.sh)")
-	}
+	faulttest.NeedAddress(t)
 	f, path := create(t)
 	defer f.Close()
 	appendTo(t, f, 0, 300)
@@ -59,6 +59,7 @@ func TestGuardOfAFileCutShort(t *testing.T) {
 }
 
 func TestAdmitOfAFileCutShort(t *testing.T) {
+	faulttest.NeedAddress(t)
 	f, path := create(t)
 	defer f.Close()
 	appendTo(t, f, 0, 300)

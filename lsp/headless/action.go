@@ -173,11 +173,15 @@ func (e *Editor) changeDocument(c documentChange, caps editCapabilities) error {
 	return nil
 }
 
+// byURI is the buffer that a URI names, however its drive is spelled; nil if none does.
 func (e *Editor) byURI(uri string) *Buffer {
 	for _, b := range e.buffers {
 		if b.URI == uri {
 			return b
 		}
+	}
+	if path, err := e.pathOf(uri); err == nil {
+		return e.buffers[path]
 	}
 	return nil
 }

@@ -14,7 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -29,6 +28,7 @@ import (
 	"quarry/lsp/service"
 	"quarry/lsp/service/client"
 	"quarry/lsp/service/device"
+	"quarry/lsp/service/servicetest"
 	"quarry/retrieval"
 	"quarry/retrieval/workspace"
 )
@@ -105,13 +105,7 @@ func socketDir(t *testing.T) string {
 			t.Error(err)
 		}
 	})
-	if probe, err := net.Listen("unix", filepath.Join(dir, "p")); err == nil {
-		if err := probe.Close(); err != nil {
-			t.Fatal(err)
-		}
-	} else if runtime.GOOS == "windows" { // Wine, and Windows before 10
-		t.Skipf("this system has no Unix sockets: %v", err)
-	}
+	servicetest.NeedSockets(t, dir)
 	return dir
 }
 

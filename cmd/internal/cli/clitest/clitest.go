@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -16,7 +17,8 @@ import (
 // are closed with the test.
 func Core(t testing.TB, url, folder string) *engines.Core {
 	t.Helper()
-	for name, value := range map[string]string{"XDG_CONFIG_HOME": t.TempDir(), "XDG_STATE_HOME": t.TempDir(), "OLLAMA_HOST": url} {
+	UserConfig(t, t.TempDir())
+	for name, value := range map[string]string{"XDG_STATE_HOME": t.TempDir(), "LocalAppData": t.TempDir(), "OLLAMA_HOST": url} {
 		t.Setenv(name, value)
 	}
 	root, err := filepath.Abs(folder)
@@ -31,4 +33,14 @@ func Core(t testing.TB, url, folder string) *engines.Core {
 		}
 	})
 	return c
+}
+
+// UserConfig has quarry look for the user's settings in dir until the test ends, on every system.
+func UserConfig(t testing.TB, dir string) {
+	t.Helper()
+	t.Setenv("XDG_CONFIG_HOME", dir)
+	t.Setenv("AppData", dir) // Windows
+	if runtime.GOOS == "darwin" {
+		t.Setenv("HOME", dir)
+	}
 }

@@ -58,7 +58,7 @@ func (s *Spellings) Keep(next jsonrpc2.Handler) jsonrpc2.Handler {
 		var p struct{ TextDocument struct{ URI string } }
 		if json.Unmarshal(req.Params(), &p) == nil { // else next says what is wrong
 			if u, err := ParseURI(p.TextDocument.URI); err == nil && string(u) != p.TextDocument.URI {
-				s.own.Store(u, uri.URI(p.TextDocument.URI))
+				s.own.LoadOrStore(u, uri.URI(p.TextDocument.URI)) // not over what WithoutHost has seen of it
 			}
 		}
 		return next(ctx, req)

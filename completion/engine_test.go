@@ -3,6 +3,7 @@ package completion
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -142,7 +143,7 @@ func TestModelAnswers(t *testing.T) {
 	if res.Prompt.Text != want || g.sent()[0] != want {
 		t.Errorf("prompt = %q\nwant     %q", res.Prompt.Text, want)
 	}
-	if res.Prompt.Tokens != rawTokens(want) || res.Timings.Total <= 0 || res.Timings.FirstToken <= 0 {
+	if timed := res.Timings.Total > 0 && res.Timings.FirstToken > 0; res.Prompt.Tokens != rawTokens(want) || !timed && runtime.GOOS != "windows" { // whose clock moves in steps
 		t.Errorf("prompt tokens %d, timings %+v", res.Prompt.Tokens, res.Timings)
 	}
 }

@@ -3,6 +3,7 @@ package completion
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 	"time"
 )
@@ -25,7 +26,8 @@ func TestMetrics(t *testing.T) {
 	complete(t, e, at(t, "c.go", "go", doc))
 	e.Close()
 	m := e.Metrics()
-	if m.AnswerP50 <= 0 || m.AnswerP95 < m.AnswerP50 || m.ContextP95 < m.ContextP50 || m.ContextP95 <= 0 || m.PromptTokens <= m.Launched {
+	timed := m.AnswerP50 > 0 && m.ContextP95 > 0 || runtime.GOOS == "windows" // whose clock moves in steps
+	if !timed || m.AnswerP95 < m.AnswerP50 || m.ContextP95 < m.ContextP50 || m.PromptTokens <= m.Launched {
 		t.Errorf("%+v", m)
 	}
 	want := Metrics{Requests: 5, Model: 1, Reused: 1, Local: 1, Overtaken: 1, Unanswered: 1, Shown: 2, Accepted: 1, Launched: 2}

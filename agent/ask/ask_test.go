@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -349,7 +350,7 @@ func TestSteps(t *testing.T) {
 	r, err := ask.New(m, w, w, ask.Options{ContextTokens: 4096}).Ask(t.Context(), where, ask.Watch{Step: func(s loop.Step) {
 		steps = append(steps, fmt.Sprintf("%d %s %s", s.Turn, s.Tool, s.Outcome))
 	}})
-	if err != nil || strings.Join(steps, ", ") != "0 retrieve_context ok, 1  calls, 1 read_file ok, 2  answer" || len(r.Steps) != 4 || r.FirstShown <= 0 {
+	if err != nil || strings.Join(steps, ", ") != "0 retrieve_context ok, 1  calls, 1 read_file ok, 2  answer" || len(r.Steps) != 4 || r.FirstShown <= 0 && runtime.GOOS != "windows" { // whose clock moves in steps
 		t.Errorf("%v, %v, %+v", steps, err, r)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -61,7 +62,7 @@ func TestRetrievalCommand(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatalf("%v in %s", err, out)
 	}
-	if got.Overall.NDCG != 1 || got.Overall.Hit1 != 1 || len(got.Categories) != 2 || len(got.Languages) != 1 || len(got.Outcomes) != 2 || got.Latency["p50"] <= 0 {
+	if got.Overall.NDCG != 1 || got.Overall.Hit1 != 1 || len(got.Categories) != 2 || len(got.Languages) != 1 || len(got.Outcomes) != 2 || got.Latency["p50"] <= 0 && runtime.GOOS != "windows" { // whose clock moves in steps
 		t.Errorf("report = %s", out)
 	}
 	before := filepath.Join(dir, "before.json")

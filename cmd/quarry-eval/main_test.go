@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -19,6 +20,9 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
+			env.Setenv("AppData", filepath.Join(env.WorkDir, "config")) // on Windows these two
+			env.Setenv("LocalAppData", filepath.Join(env.WorkDir, "state"))
+			env.Setenv("QEMU_LD_PREFIX", os.Getenv("QEMU_LD_PREFIX")) // an emulator's libraries (testdata/supply/arm64.sh)
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else every process sleeps a second at its end
 			return nil
 		},

@@ -23,7 +23,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("AppData", filepath.Join(env.WorkDir, "config")) // on Windows these two
 			env.Setenv("LocalAppData", filepath.Join(env.WorkDir, "state"))
 			env.Setenv("QEMU_LD_PREFIX", os.Getenv("QEMU_LD_PREFIX")) // an emulator's libraries (testdata/supply/arm64.sh)
-			env.Setenv("GORACE", "atexit_sleep_ms=0") // else every process sleeps a second at its end
+			env.Setenv("GORACE", "atexit_sleep_ms=0")                 // else every process sleeps a second at its end
 			return nil
 		},
 	})

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"quarry/index/systest"
 )
 
 // A hole is a place in a real file, and the model is one that knows the file:
@@ -187,6 +189,7 @@ func eachHole(t *testing.T, oneOf int, use func(kind int, h hole)) {
 
 // A right answer comes out as it was, byte for byte.
 func TestRightAnswersSurvive(t *testing.T) {
+	systest.NeedProgram(t, "go")
 	count := make([]map[string]int, len(holeKinds))
 	for i := range count {
 		count[i] = map[string]int{}

@@ -11,13 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"quarry/index/fault/faulttest"
+	"quarry/index/systest"
 	"quarry/index/vectors"
 )
 
 // Another program makes the file of vectors shorter while it is in use.
 func TestVectorsCutShortInUse(t *testing.T) {
-	faulttest.NeedAddress(t)
+	systest.NeedAddress(t)
 	for name, test := range map[string]struct {
 		size     int64
 		notified int

@@ -11,6 +11,7 @@ import (
 
 	"quarry/completion"
 	"quarry/completion/crossfile"
+	"quarry/index/systest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -19,6 +20,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // which go.mod says the version, so that a change of what is found shows in the
 // diff. After a change that is meant: go test ./completion/eval -run Cobra -update
 func TestContextOfCobra(t *testing.T) {
+	systest.NeedProgram(t, "go")
 	out, err := exec.Command("go", "mod", "download", "-json", "github.com/spf13/cobra").Output()
 	if err != nil {
 		t.Fatalf("cobra's source cannot be had: %v\n%s", err, out)

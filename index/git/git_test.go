@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"quarry/index/systest"
 )
 
 // repository is a new one with files committed.
@@ -228,6 +230,7 @@ func TestCommittedInGroups(t *testing.T) {
 // billion files, and come in a few hundred bytes.
 // A failure is told as git tells it, not by the last line of its advice.
 func TestWhyACloneFailed(t *testing.T) {
+	systest.NeedProgram(t, "git")
 	gone := filepath.Join(t.TempDir(), "gone")
 	err := Clone(t.Context(), "file://"+filepath.ToSlash(gone), filepath.Join(t.TempDir(), "copy"))
 	if err == nil || !strings.Contains(err.Error(), "does not appear to be a git repository") && !strings.Contains(err.Error(), "does not exist") {
@@ -288,6 +291,7 @@ func TestCloneIsBounded(t *testing.T) {
 
 // Who is asked for a repository and sends nothing is not waited for without end.
 func TestCloneFromASilentServer(t *testing.T) {
+	systest.NeedProgram(t, "git")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"quarry/index/systest"
 )
 
 // drawn is a value of n letters of a set, as an issuer draws it: this file holds
@@ -424,6 +426,7 @@ func goRoot(t testing.TB) string {
 // Go's own library has two million lines and no token; its tests have the keys of
 // their servers.
 func TestNoMaskInGosLibrary(t *testing.T) {
+	systest.NeedProgram(t, "go")
 	root := filepath.Join(goRoot(t), "src")
 	lines, masks := 0, 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

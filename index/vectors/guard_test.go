@@ -10,7 +10,7 @@ import (
 	"runtime/debug"
 	"testing"
 
-	"quarry/index/fault/faulttest"
+	"quarry/index/systest"
 )
 
 // cut makes a file shorter that is mapped.
@@ -25,7 +25,7 @@ func cut(t *testing.T, path string) {
 }
 
 func TestGuardOfAFileCutShort(t *testing.T) {
-	faulttest.NeedAddress(t)
+	systest.NeedAddress(t)
 	f, path := create(t)
 	defer f.Close()
 	appendTo(t, f, 0, 300)
@@ -59,7 +59,7 @@ func TestGuardOfAFileCutShort(t *testing.T) {
 }
 
 func TestAdmitOfAFileCutShort(t *testing.T) {
-	faulttest.NeedAddress(t)
+	systest.NeedAddress(t)
 	f, path := create(t)
 	defer f.Close()
 	appendTo(t, f, 0, 300)

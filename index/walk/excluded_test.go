@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"quarry/index/glob"
+	"quarry/index/systest"
 )
 
 func TestExcluded(t *testing.T) {
@@ -51,6 +52,7 @@ func TestExcluded(t *testing.T) {
 
 // A link is what it leads to: the editor opens it by its own name.
 func TestExcludedLinks(t *testing.T) {
+	systest.NeedLinks(t)
 	top := t.TempDir()
 	dir := filepath.Join(top, "root")
 	for name, text := range map[string]string{

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"quarry/index/systest"
 )
 
 // write makes a tree of files from "path": "text".
@@ -90,6 +92,7 @@ func everyPath(t testing.TB, dir string) []string {
 // TestSameAsGit holds the ignore rules against git itself on random trees and
 // patterns, and the walk against single checks.
 func TestSameAsGit(t *testing.T) {
+	systest.NeedProgram(t, "git")
 	home := home(t)
 	repo := t.TempDir()
 	git(t, repo, home, nil, "init", "-q")
@@ -173,6 +176,7 @@ func TestSameAsGit(t *testing.T) {
 
 // git takes a .git that is a link for what it leads to.
 func TestLinkedGitDirectory(t *testing.T) {
+	systest.NeedProgram(t, "git")
 	home := home(t)
 	top := t.TempDir()
 	repo := filepath.Join(top, "repo")

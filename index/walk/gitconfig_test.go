@@ -11,10 +11,13 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"quarry/index/systest"
 )
 
 // TestSettingsSameAsGit holds the parser against git's own reading of random files.
 func TestSettingsSameAsGit(t *testing.T) {
+	systest.NeedProgram(t, "git")
 	home := home(t)
 	file := filepath.Join(t.TempDir(), "config")
 	pieces := []string{"[core]", "[Core]\n", `[remote "a b"]`, `[include "x\"]\\y"]`, "[a.B]", "[", "]", "\n", "\n", "\n\t", " ", "key", "Key-2", "k = v", "=", " = ", `"`, `"q # r" `,
@@ -62,6 +65,7 @@ func TestSettingsSameAsGit(t *testing.T) {
 // TestGlobalExcludesSameAsGit compares which of git's files has the say about
 // core.excludesFile, whichever way it is included.
 func TestGlobalExcludesSameAsGit(t *testing.T) {
+	systest.NeedProgram(t, "git")
 	home := home(t)
 	system := filepath.Join(home, "system", "gitconfig")
 	t.Setenv("GIT_CONFIG_SYSTEM", system)

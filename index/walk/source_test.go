@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"quarry/index/systest"
 )
 
 // A rule counts from the next question on, wherever it stands and however it comes: nobody
@@ -182,6 +184,7 @@ func TestLookingAnewIsCheap(t *testing.T) {
 // A .quarryignore says what is private. A link is followed; where it cannot be read,
 // nobody knows what it says, and all beside it and below is left out, open or not.
 func TestQuarryignoreThatIsALink(t *testing.T) {
+	systest.NeedLinks(t)
 	home(t)
 	base := t.TempDir()
 	write(t, base, map[string]string{"list": "left.go\n", "top/sub/left.go": "", "top/sub/a.go": "", "top/b.go": ""})

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"quarry/index/systest"
 )
 
 // walked answers "path" for files and "path (reason)" for what was left out.
@@ -160,6 +162,7 @@ func TestLinksStayInside(t *testing.T) {
 }
 
 func TestWorktreesSubmodulesAndSubfolders(t *testing.T) {
+	systest.NeedProgram(t, "git")
 	home := home(t)
 	base := t.TempDir()
 	sub, main := filepath.Join(base, "sub"), filepath.Join(base, "main")

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"quarry/index/embedtext"
-	"quarry/index/fault/faulttest"
+	"quarry/index/systest"
 	"quarry/index/vectors"
 	"quarry/retrieval"
 )
@@ -18,7 +18,7 @@ import (
 // A file that another program makes shorter has no hits and ends nothing, in whichever
 // goroutine it is read.
 func TestFileCutShort(t *testing.T) {
-	faulttest.NeedAddress(t)
+	systest.NeedAddress(t)
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux surely maps the file and lets another program shorten it then")
 	}

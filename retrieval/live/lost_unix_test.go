@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"quarry/index"
-	"quarry/index/fault/faulttest"
+	"quarry/index/systest"
 	"quarry/index/syntax"
 	"quarry/retrieval"
 	"quarry/retrieval/dense"
@@ -211,7 +211,7 @@ func (l *lines) String() string {
 // A search may be reading a state that the index has left behind when its file is spoilt.
 // It asks again, the log says so, and nothing else is read anew.
 func TestSpoiltAfterItWasLeftBehind(t *testing.T) {
-	faulttest.NeedAddress(t)
+	systest.NeedAddress(t)
 	dir, state := t.TempDir(), t.TempDir()
 	path, _ := kept(t, dir, state)
 	log := &lines{}

@@ -1,0 +1,40 @@
+// Package systest skips tests where the system lacks what they try.
+package systest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// NeedAddress skips a test that cuts a mapped file short where the program is not told which
+// address was read then: under qemu (testdata/supply/arm64.sh).
+func NeedAddress(t testing.TB) {
+	t.Helper()
+	if os.Getenv("QEMU_LD_PREFIX") != "" {
+		t.Skip("qemu does not tell at which address a mapped file ended (testdata/supply/arm64.sh)")
+	}
+}
+
+// NeedProgram skips a test where a program is not installed: under Wine no git and no Go are.
+func NeedProgram(t testing.TB, name string) {
+	t.Helper()
+	if _, err := exec.LookPath(name); err != nil {
+		t.Skip("what is compared with is not installed:", err)
+	}
+}
+
+// NeedLinks skips a test where the system makes no symbolic links, or says that it makes one and makes
+// none, as Wine does.
+func NeedLinks(t testing.TB) {
+	t.Helper()
+	dir := t.TempDir()
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Skip("this system makes no links:", err)
+	}
+	if got, err := os.Readlink(link); err != nil {
+		t.Skipf("this system says that it makes links, and makes none: %q, %v", got, err)
+	}
+}

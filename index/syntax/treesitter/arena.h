@@ -43,6 +43,7 @@ void *quarry_arena_take(quarry_arena *arena, size_t size);
 typedef struct {
   int64_t memory; // bytes left
   uint64_t until; // when to end, by the thread's own clock
+  uint64_t look;  // by the wall's clock: before it that is not there yet
   size_t takings; // of memory, since the clock was looked at
   bool over;
   bool stays; // see quarry_stay
@@ -58,7 +59,7 @@ void quarry_bound(quarry_bounds *bounds);
 void quarry_stay(bool stay);
 
 // quarry_out_of_time answers whether a bound of the calling thread is met, for what takes
-// time without taking memory. It looks at the clock.
+// time without taking memory. It looks at the clocks.
 bool quarry_out_of_time(void);
 
 // quarry_arena_reset frees all that was taken from an arena.

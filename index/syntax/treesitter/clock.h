@@ -8,4 +8,7 @@
 uint64_t quarry_thread_micros(void);
 extern uint64_t quarry_slowness;
 
+// quarry_wall_micros is a clock that goes at least as fast as that of any thread.
+uint64_t quarry_wall_micros(void);
+
 #endif

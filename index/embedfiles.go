@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -126,7 +127,7 @@ func (e *Embedding) adopt(ctx context.Context, name string) error {
 	row.Name, row.Version = splitModel(file.Model)
 	for _, m := range e.models {
 		if m.file.Model == file.Model && m.Dim == file.Dim { // left by a compaction
-			return errors.Join(file.Close(), os.Remove(e.path(name)))
+			return errors.Join(file.Close(), e.discard(name))
 		}
 	}
 	if row.ID, err = e.store.AddEmbeddingModel(row); err != nil {
@@ -215,7 +216,7 @@ func (e *Embedding) create(name, version string, dim int) error {
 	}
 	m := &embedModel{store.EmbeddingModel{Name: name, Version: version, Dim: dim, File: free}, file, map[vectors.Key]bool{}}
 	if m.ID, err = e.store.AddEmbeddingModel(m.EmbeddingModel); err != nil {
-		return errors.Join(err, file.Close(), os.Remove(e.path(free)))
+		return errors.Join(err, file.Close(), e.discard(free))
 	}
 	e.models = append(e.models, m)
 	return nil
@@ -229,7 +230,19 @@ func (e *Embedding) drop(i int) error {
 	}
 	e.models = append(e.models[:i:i], e.models[i+1:]...)
 	e.publishFirst()
-	return errors.Join(m.file.Close(), os.Remove(e.path(m.File)))
+	return errors.Join(m.file.Close(), e.discard(m.File))
+}
+
+// discard removes a file that the database does not name any more. Windows removes none that
+// another process has open, which lets it go at its next look; if that takes long, the next
+// start removes the file, as any stray one.
+func (e *Embedding) discard(name string) error {
+	err := remove(e.path(name))
+	if err != nil && runtime.GOOS == "windows" {
+		e.x.cfg.Log.Info("a file of vectors stays until the next start", "file", name, "because", err)
+		return nil
+	}
+	return err
 }
 
 // compactAbove is how many vectors of texts that are gone a file may hold, at
@@ -273,13 +286,13 @@ func (e *Embedding) replaceFile(m *embedModel, keep func(vectors.Key) bool) erro
 		return err
 	}
 	if err := e.store.ReplaceEmbeddings(m.ID, free, file.Len(), e.notes(file)); err != nil {
-		return errors.Join(err, file.Close(), os.Remove(e.path(free)))
+		return errors.Join(err, file.Close(), e.discard(free))
 	}
 	old, name := m.file, m.File
 	m.file, m.File, m.Slots = file, free, file.Len()
 	e.publishFirst()
 	e.x.cfg.Log.Info("vectors compacted", "rows before", old.Len(), "after", file.Len())
-	return errors.Join(old.Close(), os.Remove(e.path(name)))
+	return errors.Join(old.Close(), e.discard(name))
 }
 
 // publishFirst has searches use the first model's vectors, if it has any.

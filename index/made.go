@@ -18,6 +18,9 @@ const (
 	scanBegan = "analyzer_begun"
 )
 
+// readAgain in place of a madeBy has the next whole scan read every file again, whatever is known of it.
+const readAgain = "rebuild"
+
 func madeWith(ctx context.Context, s *store.Store) (ended, began string, err error) {
 	if ended, err = s.Meta(ctx, scanEnded); err == nil {
 		began, err = s.Meta(ctx, scanBegan)

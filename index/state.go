@@ -413,19 +413,21 @@ func (d *storage) replace(damaged error) error {
 	if err := d.x.Store().Close(); err != nil {
 		d.x.cfg.Log.Error("close the index", "error", err)
 	}
-	var err error
+	var s *store.Store
+	var err, kept error
 	if damaged != nil {
 		err = d.setAside(damaged)
 	} else {
-		for _, suffix := range databaseSuffixes {
-			if e := os.Remove(d.database() + suffix); e != nil && !errors.Is(e, fs.ErrNotExist) {
-				err = errors.Join(err, e)
-			}
-		}
+		kept = d.removeDatabase()
 	}
-	var s *store.Store
 	if err == nil {
 		s, err = store.Open(d.database(), d.x.saved.fire)
+	}
+	if err == nil && kept != nil {
+		d.x.cfg.Log.Info("the index is made anew in the file that there is", "because", kept)
+		if err = s.PutMeta(scanEnded, readAgain); err != nil {
+			err = errors.Join(err, s.Close())
+		}
 	}
 	if err != nil {
 		return d.startInMemory(err)
@@ -433,6 +435,17 @@ func (d *storage) replace(damaged error) error {
 	d.x.Kept().identify(s)
 	d.swap(s, true)
 	d.x.startOver()
+	return nil
+}
+
+// removeDatabase removes the files of the database, none if the first cannot be removed. Windows
+// removes none that another process has open.
+func (d *storage) removeDatabase() error {
+	for _, suffix := range databaseSuffixes {
+		if err := os.Remove(d.database() + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -68,6 +69,9 @@ func TestTakeOverLeavesWhoReads(t *testing.T) {
 // A database that the writer has made anew is another one under the same name. Whoever still had the
 // one before would read both, with the numbers of one in the other.
 func TestFollowingReadsNoTwoDatabases(t *testing.T) {
+	if !readersLetGo {
+		t.Skip("no database that another process reads is removed here: it is made anew in its place (TestRebuildBesideAReader)")
+	}
 	writer, reader, clock, _ := writerAndReader(t)
 	before := reader.Store()
 	writer.Rebuild()
@@ -77,6 +81,37 @@ func TestFollowingReadsNoTwoDatabases(t *testing.T) {
 		_, err := before.Stats(t.Context(), "")
 		return err != nil
 	})
+}
+
+// readersLetGo: a file that another process has open can be moved and removed.
+const readersLetGo = runtime.GOOS != "windows"
+
+// A rebuild reads every file again, also where the database cannot be removed because somebody reads
+// it. It stays on disk, with the same writer.
+func TestRebuildBesideAReader(t *testing.T) {
+	writer, reader, clock, _ := writerAndReader(t)
+	defer shut(t, writer)
+	before := reader.Store()
+	db, err := sql.Open("sqlite3", writer.state.database())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Exec("UPDATE symbols SET name = 'wrong'")
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	writer.Rebuild()
+	settle(t, writer)
+	if err := writer.NotKept(); err != nil || !writer.isOwner() {
+		t.Fatalf("the index is in memory (%v), or another's", err)
+	}
+	until(t, "the reader to follow", func() bool { clock.move(ownerPoll); return reader.Store() != before || !readersLetGo })
+	want := fresh(t, writer.Root().Dir())
+	for who, x := range map[string]*Index{"the writer": writer, "the reader": reader} {
+		if got := dump(t, x); got != want {
+			t.Errorf("%s: %s", who, firstDifference(got, want))
+		}
+	}
 }
 
 // Whoever waits for a writer that can never be followed keeps its own index.
@@ -113,6 +148,9 @@ func TestTakeOverOfAnIndexThatCannotBeWritten(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if test.after != nil && !readersLetGo {
+				t.Skip("this system moves no database that another process has open")
+			}
 			writer, x, clock, notified := writerAndReader(t)
 			database := writer.state.database()
 			if test.spoil != nil {

@@ -195,6 +195,7 @@ func TestRootThatCannotBeWatchedIsPolled(t *testing.T) {
 }
 
 func TestCheckoutIsNoticed(t *testing.T) {
+	needGit(t)
 	dir := t.TempDir()
 	git := func(args ...string) {
 		t.Helper()

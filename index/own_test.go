@@ -23,6 +23,9 @@ func TestOwnStateIsNotIndexed(t *testing.T) {
 			if err := os.Symlink(filepath.Join(dir, "tools"), filepath.Join(dir, "link")); err != nil {
 				t.Skip("no links here: ", err)
 			}
+			if got, err := os.Readlink(filepath.Join(dir, "link")); where == "link" && (err != nil || got != filepath.Join(dir, "tools")) {
+				t.Skipf("this system says that it makes links, and makes none: %q, %v", got, err) // Wine
+			}
 			cfg := Config{Dir: dir, StateDir: filepath.Join(dir, where)}
 			for range 2 {
 				x := open(t, cfg)

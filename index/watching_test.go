@@ -22,6 +22,7 @@ func TestWatchingBeginsOnRequest(t *testing.T) {
 
 // A checkout is noticed by git's own files, whoever tells of the others.
 func TestCheckoutIsNoticedWithoutWatching(t *testing.T) {
+	needGit(t)
 	dir := t.TempDir()
 	write(t, dir, project)
 	git := func(args ...string) {
@@ -48,6 +49,7 @@ func TestCheckoutIsNoticedWithoutWatching(t *testing.T) {
 // git's own list of what is left out counts at once, as ignore files do; a linked
 // work tree has that of the main one.
 func TestGitsOwnListIsWatched(t *testing.T) {
+	needGit(t)
 	main, linked := t.TempDir(), filepath.Join(t.TempDir(), "linked")
 	write(t, main, map[string]string{"a.go": "package a\n", "b.go": "package a\n", ".git/info/exclude": "# nothing\n"})
 	for _, args := range [][]string{

@@ -7,15 +7,15 @@
 #include <stdint.h>
 
 // A way out of a call is where quarry_mark was called, as long as that function has not
-// returned; quarry_leave goes there, over frames of C only. Windows' own longjmp would unwind
-// frames that have nothing to unwind; elsewhere the signals' mask is left alone.
-#ifdef _WIN32
-typedef void *quarry_way_out[5];
-#define quarry_mark(bounds) __builtin_setjmp((bounds)->out)
-#define quarry_leave(bounds) __builtin_longjmp((bounds)->out, 1)
-#else
+// returned; quarry_leave goes there, over frames of C only. On Windows a mark without a frame has
+// longjmp unwind nothing; clang's own pair comes back with another frame than it left.
+// Elsewhere the signals' mask is left alone.
 #include <setjmp.h>
 typedef jmp_buf quarry_way_out;
+#ifdef _WIN32
+#define quarry_mark(bounds) _setjmp((bounds)->out, NULL)
+#define quarry_leave(bounds) longjmp((bounds)->out, 1)
+#else
 #define quarry_mark(bounds) _setjmp((bounds)->out)
 #define quarry_leave(bounds) _longjmp((bounds)->out, 1)
 #endif

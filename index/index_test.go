@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"quarry/index/store"
+	"quarry/index/systest"
 	"quarry/index/watch"
 )
 
@@ -195,7 +196,7 @@ func TestRootThatCannotBeWatchedIsPolled(t *testing.T) {
 }
 
 func TestCheckoutIsNoticed(t *testing.T) {
-	needGit(t)
+	systest.NeedProgram(t, "git")
 	dir := t.TempDir()
 	git := func(args ...string) {
 		t.Helper()

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"quarry/index/systest"
 	"quarry/index/walk"
 )
 
@@ -15,6 +16,9 @@ import (
 func TestOwnStateIsNotIndexed(t *testing.T) {
 	for name, where := range map[string]string{"in the workspace": "tools/state", "through a link": "link", "the workspace": "."} {
 		t.Run(name, func(t *testing.T) {
+			if where == "link" {
+				systest.NeedLinks(t)
+			}
 			dir := t.TempDir()
 			write(t, dir, project)
 			if err := os.MkdirAll(filepath.Join(dir, "tools"), 0o755); err != nil {
@@ -22,9 +26,6 @@ func TestOwnStateIsNotIndexed(t *testing.T) {
 			}
 			if err := os.Symlink(filepath.Join(dir, "tools"), filepath.Join(dir, "link")); err != nil {
 				t.Skip("no links here: ", err)
-			}
-			if got, err := os.Readlink(filepath.Join(dir, "link")); where == "link" && (err != nil || got != filepath.Join(dir, "tools")) {
-				t.Skipf("this system says that it makes links, and makes none: %q, %v", got, err) // Wine
 			}
 			cfg := Config{Dir: dir, StateDir: filepath.Join(dir, where)}
 			for range 2 {

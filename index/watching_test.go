@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"quarry/index/systest"
 )
 
 // An index that is told of changes begins to look itself when whoever told goes.
@@ -22,7 +24,7 @@ func TestWatchingBeginsOnRequest(t *testing.T) {
 
 // A checkout is noticed by git's own files, whoever tells of the others.
 func TestCheckoutIsNoticedWithoutWatching(t *testing.T) {
-	needGit(t)
+	systest.NeedProgram(t, "git")
 	dir := t.TempDir()
 	write(t, dir, project)
 	git := func(args ...string) {
@@ -49,7 +51,7 @@ func TestCheckoutIsNoticedWithoutWatching(t *testing.T) {
 // git's own list of what is left out counts at once, as ignore files do; a linked
 // work tree has that of the main one.
 func TestGitsOwnListIsWatched(t *testing.T) {
-	needGit(t)
+	systest.NeedProgram(t, "git")
 	main, linked := t.TempDir(), filepath.Join(t.TempDir(), "linked")
 	write(t, main, map[string]string{"a.go": "package a\n", "b.go": "package a\n", ".git/info/exclude": "# nothing\n"})
 	for _, args := range [][]string{

@@ -315,6 +315,9 @@ func TestLimitHoldsWithinTheLastStep(t *testing.T) {
 // A text that ends where the time does may do so within a character, or in bytes that are
 // none, of which tree-sitter reads without asking whether there are any: that ended the process.
 func TestLimitHoldsWithinACharacter(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a thread's clock goes on by 10 ms and more at once, in which such a text is parsed")
+	}
 	for _, character := range []string{"\xff", "\xf0\x9f\x98", "é", "€", "😀"} {
 		for before := range 64 { // as many places where the pieces of a text may end
 			for language, open := range map[string]string{"lua": "x = [[", "ruby": "x = <<A\n", "go": "/*"} {

@@ -81,9 +81,10 @@ func (e *Embedding) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	known := slices.Clone(e.models)
 	for _, name := range files {
 		if !slices.ContainsFunc(e.models, func(m *embedModel) bool { return m.File == name }) {
-			if err := e.adopt(ctx, name); err != nil {
+			if err := e.adopt(ctx, name, known); err != nil {
 				return err
 			}
 		}
@@ -114,8 +115,9 @@ func (e *Embedding) openOne(ctx context.Context, row store.EmbeddingModel) error
 	return e.reconcile(ctx, m)
 }
 
-// adopt takes in a file that the database does not know of.
-func (e *Embedding) adopt(ctx context.Context, name string) error {
+// adopt takes in a file that the database does not know of, unless it has another of the same model, in
+// this version or a later one: that file was to be removed.
+func (e *Embedding) adopt(ctx context.Context, name string, known []*embedModel) error {
 	file, err := vectors.Open(e.path(name))
 	if errors.Is(err, vectors.ErrDamaged) {
 		return e.setAside(name, err)
@@ -125,10 +127,10 @@ func (e *Embedding) adopt(ctx context.Context, name string) error {
 	}
 	row := store.EmbeddingModel{Dim: file.Dim, File: name}
 	row.Name, row.Version = splitModel(file.Model)
-	for _, m := range e.models {
-		if m.file.Model == file.Model && m.Dim == file.Dim { // left by a compaction
-			return errors.Join(file.Close(), e.discard(name))
-		}
+	left := func(m *embedModel) bool { return m.file.Model == file.Model && m.Dim == file.Dim } // by a compaction
+	renewed := func(m *embedModel) bool { return m.Name == row.Name }
+	if slices.ContainsFunc(e.models, left) || slices.ContainsFunc(known, renewed) {
+		return errors.Join(file.Close(), e.discard(name))
 	}
 	if row.ID, err = e.store.AddEmbeddingModel(row); err != nil {
 		return errors.Join(err, file.Close())

@@ -234,8 +234,8 @@ func (x *Index) Yield(ctx context.Context) error { return x.throttle.wait(ctx) }
 // Rescan compares the whole root with the index again.
 func (x *Index) Rescan() { x.request(func() { x.scans[""] = true }) }
 
-// Rebuild throws the index away and makes it anew. Only the process that writes it
-// can; in another the user is told so.
+// Rebuild throws the index away and makes it anew. On Windows, where another process may hold the file, all is
+// read anew into that. Only the process that writes the index can; in another the user is told so.
 func (x *Index) Rebuild() {
 	if !x.isOwner() {
 		x.troubles.tell("Another quarry keeps the index of " + x.root.Dir() + " current: have that one rebuild it, or close it first.")

@@ -21,6 +21,19 @@ const (
 // readAgain in place of a madeBy has the next whole scan read every file again, whatever is known of it.
 const readAgain = "rebuild"
 
+// readAllAgain has the next whole scan of a database read every file again. Where none has ended yet, none is
+// said to have.
+func readAllAgain(s *store.Store) error {
+	ended, _, err := madeWith(context.Background(), s)
+	switch {
+	case err != nil:
+		return err
+	case ended == "":
+		return s.PutMeta(scanBegan, readAgain)
+	}
+	return s.PutMeta(scanEnded, readAgain)
+}
+
 func madeWith(ctx context.Context, s *store.Store) (ended, began string, err error) {
 	if ended, err = s.Meta(ctx, scanEnded); err == nil {
 		began, err = s.Meta(ctx, scanBegan)

@@ -420,12 +420,15 @@ func (d *storage) replace(damaged error) error {
 	} else {
 		kept = d.removeDatabase()
 	}
+	if runtime.GOOS != "windows" {
+		err, kept = errors.Join(err, kept), nil
+	}
 	if err == nil {
 		s, err = store.Open(d.database(), d.x.saved.fire)
 	}
 	if err == nil && kept != nil {
 		d.x.cfg.Log.Info("the index is made anew in the file that there is", "because", kept)
-		if err = s.PutMeta(scanEnded, readAgain); err != nil {
+		if err = readAllAgain(s); err != nil {
 			err = errors.Join(err, s.Close())
 		}
 	}
@@ -438,8 +441,8 @@ func (d *storage) replace(damaged error) error {
 	return nil
 }
 
-// removeDatabase removes the files of the database, none if the first cannot be removed. Windows
-// removes none that another process has open.
+// removeDatabase removes the files of the database, the database itself first, and ends at the first that
+// cannot be removed. Windows removes none that another process has open.
 func (d *storage) removeDatabase() error {
 	for _, suffix := range databaseSuffixes {
 		if err := os.Remove(d.database() + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -58,8 +59,7 @@ func TestSearchCommand(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatalf("%v in %s", err, out)
 	}
-	_, timed := got.Timings["search"] // where a clock moves in steps, it may be none
-	if len(got.Results) != 1 || got.Results[0]["path"] != "router.go" || len(got.Backend) == 0 || !timed || got.Timings["search"]+got.Timings["load"] <= 0 {
+	if len(got.Results) != 1 || got.Results[0]["path"] != "router.go" || len(got.Backend) == 0 || got.Timings["search"] <= 0 && runtime.GOOS != "windows" { // whose clock moves in steps
 		t.Errorf("answer = %s", out)
 	}
 	for _, field := range []string{"path", "start_line", "end_line", "symbol", "kind", "score", "reasons", "more"} {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -180,7 +181,7 @@ func (e *Editor) byURI(uri string) *Buffer {
 			return b
 		}
 	}
-	if path, err := e.pathOf(uri); err == nil {
+	if path, err := e.pathOf(uri); err == nil && runtime.GOOS == "windows" {
 		return e.buffers[path]
 	}
 	return nil

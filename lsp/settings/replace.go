@@ -40,7 +40,7 @@ func ReplaceFile(path string, text []byte, mode fs.FileMode) (err error) {
 }
 
 // rename is os.Rename. Windows refuses it while somebody reads what is at path, as a server does for a moment after each
-// change of its settings, so there it is tried for a second.
+// change of its settings, so there it is tried for half a second.
 func rename(from, to string) error {
 	for pause := time.Millisecond; ; pause *= 2 {
 		err := os.Rename(from, to)

@@ -43,7 +43,7 @@ void *quarry_arena_take(quarry_arena *arena, size_t size);
 typedef struct {
   int64_t memory; // bytes left
   uint64_t until; // when to end, by the thread's own clock
-  uint64_t look;  // by the wall's clock: before it that is not there yet
+  uint64_t look;  // by the wall's clock: until cannot be reached before
   size_t takings; // of memory, since the clock was looked at
   bool over;
   bool stays; // see quarry_stay

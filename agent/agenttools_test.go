@@ -15,6 +15,7 @@ import (
 
 	"quarry/agent"
 	"quarry/diagnostics/patch"
+	"quarry/index/systest"
 	"quarry/retrieval/workspace"
 )
 
@@ -184,9 +185,7 @@ func TestRenameRefusals(t *testing.T) {
 // Go that the type checker is not done with is refused in words: names alone would not tell what
 // a place means. The constants have 8 GB.
 func TestRenameInCodeWithoutBounds(t *testing.T) {
-	if os.Getenv("QEMU_LD_PREFIX") != "" {
-		t.Skip("an emulated processor has used its 120 s before the memory is used")
-	}
+	systest.NotEmulated(t, "the check has used its 120 s before its memory")
 	doubled := "package lib\n\nconst s0 = \"" + strings.Repeat("x", 1000) + "\"\n"
 	for i := range 23 {
 		doubled += fmt.Sprintf("const s%d = s%d + s%d\n", i+1, i, i)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"quarry/index/systest"
 )
 
 // hostile is a module whose a.go declares the function that is renamed, and whose b.go is.
@@ -95,6 +97,7 @@ func TestWantOfMemory(t *testing.T) {
 
 // What Go's type checker is not done with ends the process of its own, and the answer says why.
 func TestCodeWithoutBounds(t *testing.T) {
+	systest.NotEmulated(t, "the check has used its time before its memory")
 	small := func(change func(*bounds)) bounds {
 		b := usual
 		b.Memory, b.Stack = 1<<30, 16<<20

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"quarry/index/systest"
 )
 
 // killedAfter makes this binary write a snapshot over the one at a path until it is killed.
@@ -116,6 +118,7 @@ func TestNoRoomLeavesTheOldFile(t *testing.T) {
 // A file that was made shorter since it was mapped is noticed where it is checked, and
 // does not end the process.
 func TestAFileMadeShorterIsNoticed(t *testing.T) {
+	systest.NeedAddress(t)
 	path := filepath.Join(t.TempDir(), "snapshot")
 	if err := Write(path, 7, len(versionOf(1)), slices.Values(versionOf(1))); err != nil {
 		t.Fatal(err)

@@ -12,8 +12,14 @@ import (
 // address was read then: under qemu (testdata/supply/arm64.sh).
 func NeedAddress(t testing.TB) {
 	t.Helper()
+	NotEmulated(t, "qemu does not tell at which address a mapped file ended")
+}
+
+// NotEmulated skips a test under qemu, where testdata/supply/arm64.sh runs it.
+func NotEmulated(t testing.TB, why string) {
+	t.Helper()
 	if os.Getenv("QEMU_LD_PREFIX") != "" {
-		t.Skip("qemu does not tell at which address a mapped file ended (testdata/supply/arm64.sh)")
+		t.Skip(why, "(testdata/supply/arm64.sh)")
 	}
 }
 

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"quarry/lsp/service/servicetest"
 )
 
 const token = "a long random text"
@@ -215,6 +217,7 @@ func TestOneAddressForAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
+	servicetest.NeedSockets(t, dir)
 	left, err := net.Listen("unix", filepath.Join(dir, "killed"))
 	if err != nil {
 		t.Fatal(err)
@@ -545,6 +548,7 @@ func TestOthersThatDoNotAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
+	servicetest.NeedSockets(t, dir)
 	begin := func(name string, serve func(net.Conn)) net.Listener {
 		l, err := net.Listen("unix", filepath.Join(dir, name))
 		if err != nil {

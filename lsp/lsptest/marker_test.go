@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"quarry/index/systest"
 	"quarry/lsp"
 	"quarry/lsp/headless"
 	"quarry/model/modeltest"
@@ -79,6 +80,7 @@ import (
 //	hover none|STRING         the hover at the cursor contains this
 //	exists none|NAME          a buffer of that name is open
 func TestMarkers(t *testing.T) {
+	systest.NeedProgram(t, "go")
 	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "marker", "*.txtar"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scenarios: %v", err)

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"quarry/index"
-	"quarry/index/systest"
 	"quarry/index/syntax"
+	"quarry/index/systest"
 	"quarry/retrieval"
 	"quarry/retrieval/dense"
 )

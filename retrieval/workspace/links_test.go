@@ -5,11 +5,14 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"quarry/index/systest"
 )
 
 // A folder that the editor names by a link, and that lies in another one or is it, answers once, by
 // the names of the outermost; what the editor has open in it by the link's name counts there.
 func TestFoldersByLinksAnswerOnce(t *testing.T) {
+	systest.NeedLinks(t)
 	top := t.TempDir()
 	barn, other := filepath.Join(top, "barn"), filepath.Join(top, "other")
 	stalls := filepath.Join(barn, "stalls")

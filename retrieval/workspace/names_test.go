@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/index/systest"
 	"quarry/index/walk"
 	"quarry/retrieval/workspace"
 )
@@ -101,6 +102,7 @@ func TestNameOfAnUnsavedDocument(t *testing.T) {
 }
 
 func TestNamesThatAreRefused(t *testing.T) {
+	systest.NeedLinks(t)
 	top := t.TempDir()
 	root := filepath.Join(top, "root")
 	write(t, top, map[string]string{

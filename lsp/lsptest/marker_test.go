@@ -80,6 +80,7 @@ import (
 //	hover none|STRING         the hover at the cursor contains this
 //	exists none|NAME          a buffer of that name is open
 func TestMarkers(t *testing.T) {
+	systest.NotEmulated(t, "the server is built with the race detector, which qemu's addresses are not for")
 	systest.NeedProgram(t, "go")
 	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "marker", "*.txtar"))
 	if err != nil || len(files) == 0 {

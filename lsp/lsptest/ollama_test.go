@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"quarry/index/systest"
 	"quarry/lsp"
 	"quarry/lsp/headless"
 	"quarry/model/ollamatest"
@@ -19,6 +20,7 @@ import (
 // rest: that it is the model that answers, that what arrives is clean text, that
 // dying and coming back of the server is lived through.
 func TestRealOllama(t *testing.T) {
+	systest.NotEmulated(t, "the server is built with the race detector, which qemu's addresses are not for")
 	ollama := ollamatest.Start(t)
 	path, err := binary()
 	if err != nil {

@@ -59,9 +59,9 @@ type Alike struct {
 	Like []string
 }
 
-// mostLikened bounds how many letters are held against letters to find what is alike: a tenth of a
+// mostCompared bounds how many letters are held against letters to find what is alike: a tenth of a
 // second, and what ten names take in a file of 50,000 names of ten letters.
-const mostLikened = 50_000_000
+const mostCompared = 50_000_000
 
 // misspelt is what the name may mean that the problem is about. Nothing is said of a member,
 // whose like would be its siblings, nor where the tool says what is meant, nor in a file whose
@@ -99,14 +99,14 @@ func (s promptContext) misspelt(ctx context.Context) (Alike, error) {
 	if err != nil {
 		return Alike{}, err
 	}
-	left := mostLikened
+	left := mostCompared
 	for _, name := range asked {
 		if times[name] != 1 {
 			continue
 		}
 		like := map[string]float64{}
 		isLike := func(n string) bool {
-			mine, theirs := min(len(n), patch.MostLikened), min(len(name), patch.MostLikened)
+			mine, theirs := min(len(n), patch.MostCompared), min(len(name), patch.MostCompared)
 			if n == name || len(n) < shortest || 2*float64(min(mine, theirs)) < alike*float64(mine+theirs) {
 				return false
 			}

@@ -159,7 +159,7 @@ func (o overlay) ways(ctx context.Context, written []string) ([]laid, error) {
 		reach = 1
 	}
 	first, end := max(o.from, o.at-reach), min(o.to, o.at+reach+1)
-	likes, err := likenesses(ctx, written, o.lines[first:min(o.to, end+len(written)+spare)])
+	likes, err := similarities(ctx, written, o.lines[first:min(o.to, end+len(written)+spare)])
 	if err != nil {
 		return nil, err
 	}
@@ -203,8 +203,8 @@ func (o overlay) ways(ctx context.Context, written []string) ([]laid, error) {
 	return best, nil
 }
 
-// likenesses are, for each of some lines, how much each written one is like it.
-func likenesses(ctx context.Context, written, lines []string) ([][]float64, error) {
+// similarities are, for each of some lines, how much each written one is like it.
+func similarities(ctx context.Context, written, lines []string) ([][]float64, error) {
 	list := make([][]float64, len(lines))
 	for k, theirs := range lines {
 		list[k] = make([]float64, len(written))
@@ -263,7 +263,7 @@ type laying struct {
 }
 
 // layOver lays written lines over the first of some others, for each number of these; likes has
-// their likenesses.
+// their similarities.
 func layOver(written, lines []string, likes [][]float64) *laying {
 	weights := func(lines []string, cost float64) []float64 {
 		list := make([]float64, len(lines))
@@ -325,8 +325,8 @@ func (l *laying) pairs(n int) []int {
 	return pairs
 }
 
-// MostLikened is how many bytes of a line are compared.
-const MostLikened = 400
+// MostCompared is how many bytes of a line are compared.
+const MostCompared = 400
 
 // Similarity is how much of two lines, their indentation aside, is one common subsequence: 0 to 1.
 func Similarity(a, b string) float64 {
@@ -334,7 +334,7 @@ func Similarity(a, b string) float64 {
 	if a == b {
 		return 1
 	}
-	a, b = a[:min(len(a), MostLikened)], b[:min(len(b), MostLikened)]
+	a, b = a[:min(len(a), MostCompared)], b[:min(len(b), MostCompared)]
 	row := make([]int, len(b)+1)
 	for i := range len(a) {
 		diagonal := 0

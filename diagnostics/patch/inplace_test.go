@@ -131,7 +131,7 @@ func TestInPlaceIsBounded(t *testing.T) {
 }
 
 // Similarity is the same both ways, 1 for the same line alone, and 0 without a common letter.
-func TestLikeness(t *testing.T) {
+func TestSimilarity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		some := rapid.StringMatching(`[a-c(). ]{0,12}`)
 		a, b := some.Draw(t, "a"), some.Draw(t, "b")

@@ -124,7 +124,7 @@ func (p problem) Code() int     { return 0 }
 
 // What methods take and answer is compared as it is written, whatever the parameters and
 // packages are called.
-func TestLikeness(t *testing.T) {
+func TestSimilarity(t *testing.T) {
 	const same, like, none = 0.9, 0.4, 0
 	for _, c := range []struct {
 		wanted, have string

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"database/sql"
 	"errors"
 	"maps"
 	"os"
@@ -195,14 +194,7 @@ func TestARefusedFileIsLeftOutAlone(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, project)
 	x := start(t, Config{Dir: dir, StateDir: t.TempDir()})
-	db, err := sql.Open("sqlite3", x.state.database())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = db.Exec("CREATE TRIGGER no BEFORE INSERT ON files WHEN NEW.path = 'bad.go' BEGIN SELECT RAISE(ABORT, 'not this one'); END")
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	alter(t, x, "CREATE TRIGGER no BEFORE INSERT ON files WHEN NEW.path = 'bad.go' BEGIN SELECT RAISE(ABORT, 'not this one'); END")
 	write(t, dir, map[string]string{"bad.go": "package m\n", "good.go": "package m\n\nfunc good() {}\n", "main.go": "", "lib/late.go": "package lib\n"})
 	x.Rescan()
 	if err := x.Settle(t.Context()); !errors.Is(err, store.ErrRefused) || !strings.Contains(err.Error(), "bad.go") {

@@ -241,7 +241,7 @@ func (e *Embedding) drop(i int) error {
 func (e *Embedding) discard(name string) error {
 	err := remove(e.path(name))
 	if err != nil && runtime.GOOS == "windows" {
-		e.x.cfg.Log.Info("a file of vectors stays until the next start", "file", name, "because", err)
+		e.x.cfg.Log.Info("another quarry has a file of old vectors open: it stays until a later start", "file", name, "because", err)
 		return nil
 	}
 	return err

@@ -2,7 +2,6 @@ package index
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"path/filepath"
 	"runtime"
@@ -253,18 +252,12 @@ func TestDamageFoundByAFeed(t *testing.T) {
 	write(t, dir, project)
 	notified := make(chan string, 10)
 	x := start(t, Config{Dir: dir, Notify: func(m string) { notified <- m }})
-	db, err := sql.Open("sqlite3", x.state.database())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = db.Exec("DELETE FROM chunks WHERE id = (SELECT max(id) FROM chunks)")
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	alter(t, x, "DELETE FROM chunks WHERE id = (SELECT max(id) FROM chunks)")
 	f := follow(x)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	for err = nil; err == nil && len(notified) == 0; { // the check after the start may be first
+	var err error
+	for err == nil && len(notified) == 0 { // the check after the start may be first
 		_, err = f.next(ctx)
 	}
 	if err != nil && (!errors.Is(err, store.ErrCorrupt) || len(f.known) != 4) {

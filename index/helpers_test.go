@@ -2,6 +2,8 @@ package index
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -179,4 +181,17 @@ var project = map[string]string{
 	"README.md":         "# Title\n\nWhat it is about.\n\n## Use\n\nLike so.\n",
 	"node_modules/x.js": "function x() {}\n",
 	".env":              "SECRET=1\n",
+}
+
+// alter runs a statement in the database of an index, as no quarry would.
+func alter(t testing.TB, x *Index, statement string) {
+	t.Helper()
+	db, err := sql.Open("sqlite3", x.state.database())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Exec(statement)
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -427,7 +427,7 @@ func (d *storage) replace(damaged error) error {
 		s, err = store.Open(d.database(), d.x.saved.fire)
 	}
 	if err == nil && kept != nil {
-		d.x.cfg.Log.Info("the index is made anew in the file that there is", "because", kept)
+		d.x.cfg.Log.Info("another quarry has the database open: the index is rebuilt in the same file", "because", kept)
 		if err = readAllAgain(s); err != nil {
 			err = errors.Join(err, s.Close())
 		}

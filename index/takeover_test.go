@@ -92,14 +92,7 @@ func TestRebuildBesideAReader(t *testing.T) {
 	writer, reader, clock, _ := writerAndReader(t)
 	defer shut(t, writer)
 	before := reader.Store()
-	db, err := sql.Open("sqlite3", writer.state.database())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = db.Exec("UPDATE symbols SET name = 'wrong'")
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	alter(t, writer, "UPDATE symbols SET name = 'wrong'")
 	writer.Rebuild()
 	settle(t, writer)
 	if err := writer.NotKept(); err != nil || !writer.isOwner() {
@@ -208,14 +201,7 @@ func TestOrdersGivenToAReaderAreNotKept(t *testing.T) {
 // The process that takes over looks whether the one before has left damage.
 func TestTakeOverOfADamagedIndex(t *testing.T) {
 	writer, x, clock, notified := writerAndReader(t)
-	db, err := sql.Open("sqlite3", writer.state.database())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = db.Exec("DELETE FROM chunks WHERE id = (SELECT min(id) FROM chunks)")
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	alter(t, writer, "DELETE FROM chunks WHERE id = (SELECT min(id) FROM chunks)")
 	shut(t, writer)
 	until(t, "the reader to take over", func() bool { clock.move(ownerPoll); return x.isOwner() })
 	until(t, "the damage to be found", func() bool { clock.move(quiet); return len(notified) > 0 })

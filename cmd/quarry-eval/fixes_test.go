@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,14 +12,13 @@ import (
 	"quarry/cmd/internal/cli"
 	"quarry/cmd/internal/cli/clitest"
 	"quarry/diagnostics/eval"
+	"quarry/index/systest"
 )
 
 // fixesOf runs `quarry-eval fixes` over the Go tree of package eval's own suite.
 func fixesOf(t *testing.T, args ...string) (code int, report eval.Report, complaints string) {
 	t.Helper()
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("no Go to check the answers with:", err)
-	}
+	systest.NeedProgram(t, "go")
 	suite := filepath.Join("..", "..", "diagnostics", "eval", "testdata")
 	clitest.UserConfig(t, t.TempDir())
 	t.Setenv("XDG_STATE_HOME", t.TempDir())

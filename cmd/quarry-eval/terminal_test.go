@@ -3,12 +3,12 @@ package main
 import (
 	"encoding/json"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
 	"quarry/cmd/internal/cli"
 	"quarry/cmd/internal/cli/clitest"
+	"quarry/index/systest"
 	"quarry/model/modeltest"
 )
 
@@ -60,9 +60,7 @@ func TestNoEvaluationPrintsWhatSteersTheTerminal(t *testing.T) {
 		"corpus/" + file + "/c.py":   fetch,
 		"corpus/" + file + "/d/e.py": fetch,
 	}
-	if runtime.GOOS == "windows" {
-		t.Skip("no file of Windows has such a name")
-	}
+	systest.NeedNames(t)
 	for name, text := range texts {
 		writeText(t, at(name), text)
 	}

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"quarry/index/systest"
 )
 
 // layers is the order of DESIGN.md: a package may import siblings to its left
@@ -69,7 +71,7 @@ func TestImportRules(t *testing.T) {
 
 // What only measures or tests is not in the binary that users run.
 func TestShippedBinary(t *testing.T) {
-	needGo(t)
+	systest.NeedProgram(t, "go")
 	out, err := exec.Command("go", "list", "-deps", "-tags", "sqlite_fts5", "quarry/cmd/quarry").Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
@@ -182,7 +184,7 @@ type listedPackage struct {
 // files may reach across (a fake model in an lsp test), shipped code may not.
 func listPackages(t *testing.T) []listedPackage {
 	t.Helper()
-	needGo(t)
+	systest.NeedProgram(t, "go")
 	cmd := exec.Command("go", "list", "-tags", "sqlite_fts5", "-json=ImportPath,Dir,Imports,GoFiles,CgoFiles", "quarry/...")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
@@ -209,12 +211,4 @@ func topLevel(importPath string) (string, bool) {
 	}
 	top, _, _ := strings.Cut(rest, "/")
 	return top, true
-}
-
-// needGo skips a test that asks Go about the packages where there is none: these tests run as another system's programs, too.
-func needGo(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("no Go to ask about the packages:", err)
-	}
 }

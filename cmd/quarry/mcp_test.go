@@ -6,12 +6,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"quarry/cmd/internal/cli"
+	"quarry/index/systest"
 	"quarry/index/visible"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -90,9 +90,7 @@ func TestMCPCommand(t *testing.T) {
 // Y2: an agent's model, and who looks over its shoulder, see each character that a file
 // or its name hides, and who decodes the answer has it as it is.
 func TestAgentsSeeWhatIsHidden(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("no file of Windows has such a name")
-	}
+	systest.NeedNames(t)
 	const line = "\tif admin { // \u202e } \u2066 begin admins only\u200b\U000e0041 \x1b[2J"
 	text := "package a\n\n// Harvest " + hostile + "\nfunc Harvest(admin bool) {\n" + line + "\n\t\tHarvest(false)\n\t}\n}\n"
 	name := "harvest\u202e" + strings.ReplaceAll(hostile, "/", "|") + ".go"

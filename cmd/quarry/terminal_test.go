@@ -7,13 +7,13 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
 	"quarry/cmd/internal/cli"
 	"quarry/cmd/internal/cli/clitest"
 	"quarry/cmd/internal/engines"
+	"quarry/index/systest"
 	"quarry/model/modeltest"
 )
 
@@ -22,9 +22,7 @@ const hostile = clitest.Hostile
 // Y2: nothing of a repository, a model, a model server or a file of the user's steers the
 // terminal, whatever command prints it.
 func TestNoCommandPrintsWhatSteersTheTerminal(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("no file of Windows has such a name")
-	}
+	systest.NeedNames(t)
 	root := t.TempDir()
 	name := "retry" + clitest.HostileName + ".go"
 	for file, text := range map[string]string{

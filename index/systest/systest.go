@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 )
 
@@ -27,7 +28,7 @@ func NotEmulated(t testing.TB, why string) {
 func NeedProgram(t testing.TB, name string) {
 	t.Helper()
 	if _, err := exec.LookPath(name); err != nil {
-		t.Skip("what is compared with is not installed:", err)
+		t.Skip("a program that the test asks is not installed:", err)
 	}
 }
 
@@ -42,5 +43,13 @@ func NeedLinks(t testing.TB) {
 	}
 	if got, err := os.Readlink(link); err != nil {
 		t.Skipf("this system says that it makes links, and makes none: %q, %v", got, err)
+	}
+}
+
+// NeedNames skips a test that names files with characters that control a terminal, which Windows has in no name.
+func NeedNames(t testing.TB) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("no file of Windows has such a name")
 	}
 }

@@ -18,27 +18,33 @@ import (
 	"quarry/index/walk"
 )
 
-// onDisk answers which of the texts stand in the files of the index's folder.
+// onDisk answers which of the texts stand in the files of the index's folder. A log is read
+// before its database, which sorts before it: what is moved meanwhile is in one of the two then.
 func onDisk(t *testing.T, state string, texts ...string) []string {
 	t.Helper()
-	found := []string{}
-	err := filepath.WalkDir(state, func(path string, d os.DirEntry, err error) error {
-		var data []byte
-		if err == nil && !d.IsDir() {
-			data, err = os.ReadFile(path)
-		}
+	var files []string
+	if err := filepath.WalkDir(state, func(path string, d os.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) { // it went meanwhile
 			return nil
+		}
+		if err == nil && !d.IsDir() {
+			files = append(files, path)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	found := []string{}
+	for _, path := range slices.Backward(files) {
+		data, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
 		}
 		for _, text := range texts {
 			if bytes.Contains(bytes.ToLower(data), []byte(strings.ToLower(text))) {
 				found = append(found, filepath.Base(path)+" has "+text)
 			}
 		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	return found
 }

@@ -68,11 +68,12 @@ func plainJSON(raw []byte) []byte {
 	if bytes.Count(raw, []byte("{"))+bytes.Count(raw, []byte("[")) > mostBrackets {
 		return raw
 	}
-	plain, err := hujson.Standardize(bytes.Clone(raw))
+	// A comment may be the last line of a file and have no end, which hujson does not take.
+	plain, err := hujson.Standardize(append(bytes.Clone(raw), '\n'))
 	if err != nil {
 		return raw
 	}
-	return plain
+	return plain[:len(raw)]
 }
 
 // setInObject is the JSON object raw, which may have comments, with value for key.

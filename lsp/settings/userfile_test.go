@@ -84,6 +84,7 @@ func TestFileWithComments(t *testing.T) {
 	for before, after := range map[string]string{
 		"{\"model\": \"old\", // mine\n}\n":                                        "{\"model\": \"new\", // mine\n}\n",
 		"// quarry\n{\n  /* of the team */ \"logLevel\": \"warn\",\n}\n":           "// quarry\n{\n  \"model\": \"new\",\n  /* of the team */ \"logLevel\": \"warn\",\n}\n",
+		"{\"model\": \"old\"} // mine":                                             "{\"model\": \"new\"} // mine",
 		"{\n  \"quarry\": { // all of it\n    \"model\": \"old\", // {\n  },\n}\n": "{\n  \"quarry\": { // all of it\n    \"model\": \"new\", // {\n  },\n}\n",
 	} {
 		if err := os.WriteFile(path, []byte(before), 0o600); err != nil {

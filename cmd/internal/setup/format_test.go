@@ -33,6 +33,7 @@ func TestJSONShapes(t *testing.T) {
 			"{\n  \"mcp\": {\n    // none yet\n    \"quarry\": {\n      \"command\": [\"quarry\", \"mcp\"],\n      \"enabled\": true\n    }\n  }\n}\n"},
 		{"carriage returns", "{\r\n  \"a\": 1\r\n}\r\n",
 			"{\r\n  \"a\": 1,\r\n  \"mcp\": {\r\n    \"quarry\": {\r\n      \"command\": [\"quarry\", \"mcp\"],\r\n      \"enabled\": true\r\n    }\r\n  }\r\n}\r\n"},
+		{"a comment at the end, its line without one", "{\n  \"mcp\": {}\n}\n// vim: ft=jsonc", "{\n  \"mcp\": {\"quarry\": {\"command\": [\"quarry\", \"mcp\"], \"enabled\": true}}\n}\n// vim: ft=jsonc"},
 		{"byte order mark", "\ufeff{\"mcp\": {}}", "\ufeff{\"mcp\": {\"quarry\": {\"command\": [\"quarry\", \"mcp\"], \"enabled\": true}}}"},
 		{"what the user put into the entry", `{"mcp": {"quarry": {"command": ["quarry", "mcp"], /* mine */ "environment": {"A": "b"}, "enabled": true}}}`,
 			`{"mcp": {"quarry": {"command": ["quarry", "mcp"], /* mine */ "environment": {"A": "b"}, "enabled": true}}}`},

@@ -68,7 +68,7 @@ func compact(v any) ([]byte, error) {
 
 func (list jsonEntries) put(text []byte) ([]byte, []kept, error) {
 	text, mark := cutMark(text)
-	if _, err := hujson.Parse(text); err != nil { // nothing, or comments alone?
+	if _, err := parseJSON(text); err != nil { // nothing, or comments alone?
 		nl := newline(text)
 		rest := bytes.TrimRight(text, blanks)
 		if len(rest) > 0 {
@@ -145,8 +145,20 @@ func (list jsonEntries) unwanted(of []kept) []kept {
 }
 
 func validJSON(text []byte) bool {
-	_, err := hujson.Parse(text)
+	_, err := parseJSON(text)
 	return err == nil
+}
+
+// parseJSON reads the text of a whole file. Its last line may be a comment without an end,
+// which editors take and hujson does not.
+func parseJSON(text []byte) (hujson.Value, error) {
+	v, err := hujson.Parse(text)
+	if err != nil {
+		if ended, again := hujson.Parse(slices.Concat(text, []byte("\n"))); again == nil {
+			return ended, nil
+		}
+	}
+	return v, err // that says where text is wrong
 }
 
 // put answers text with the entry; the key of what is kept is nil if it was there.
@@ -211,7 +223,7 @@ type jsonPath struct {
 }
 
 func walkJSON(text []byte, key []string) (jsonPath, error) {
-	top, err := hujson.Parse(text)
+	top, err := parseJSON(text)
 	if err != nil {
 		return jsonPath{}, fmt.Errorf("it is not JSON: %s", strings.TrimPrefix(err.Error(), "hujson: "))
 	}
@@ -281,7 +293,7 @@ func spaced(value []byte) string {
 
 // unitOf is what one step of indentation is in text.
 func unitOf(text []byte) string {
-	top, err := hujson.Parse(text)
+	top, err := parseJSON(text)
 	if err != nil {
 		return "  "
 	}

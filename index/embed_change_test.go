@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -136,6 +137,38 @@ func TestWeightsThatChangeInPlace(t *testing.T) {
 	checkComplete(t, x, "m@2+1", 16)
 	if n := models.embedded(); n != all {
 		t.Errorf("%d of %d texts embedded anew", n, all)
+	}
+}
+
+// Vectors of old weights whose file could not be removed, as on Windows while another process has it
+// open, go at the next start.
+func TestVectorsOfOldWeightsThatStayed(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, dir, project)
+	models := newFakeModels("m")
+	const stayed = "embeddings-7.dat"
+	var old []byte
+	for n, version := range []string{"1", "2", "2"} {
+		models.set(func() { models.versions["m"] = version })
+		x := open(t, Config{Dir: dir, StateDir: state})
+		of := models.use("m")
+		of.QueriesOnly = n == 2 // which forgets no model
+		x.embedding.SetEmbedders(of)
+		settleVectors(t, x)
+		checkComplete(t, x, "m@"+version+"+1", 16)
+		files, _, err := x.embedding.files()
+		shut(t, x)
+		if err != nil || len(files) != 1 || files[0] == stayed {
+			t.Fatalf("at start %d there are the files %q, %v", n, files, err)
+		}
+		if n == 0 {
+			old, err = os.ReadFile(x.embedding.path(files[0]))
+		} else {
+			err = os.WriteFile(x.embedding.path(stayed), old, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

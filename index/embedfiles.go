@@ -115,8 +115,8 @@ func (e *Embedding) openOne(ctx context.Context, row store.EmbeddingModel) error
 	return e.reconcile(ctx, m)
 }
 
-// adopt takes in a file that the database does not know of, unless it has another of the same model, in
-// this version or a later one: that file was to be removed.
+// adopt takes in a file that the database does not know of, unless that has another of the same model, in
+// whichever version: then the file was to be removed, or had just been begun.
 func (e *Embedding) adopt(ctx context.Context, name string, known []*embedModel) error {
 	file, err := vectors.Open(e.path(name))
 	if errors.Is(err, vectors.ErrDamaged) {

@@ -62,13 +62,6 @@ func git(t *testing.T, dir string, args ...string) {
 	}
 }
 
-func needGit(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed: nothing can be compared and no diff applied")
-	}
-}
-
 // library is a small repository in Go and Python with references of all kinds.
 var library = map[string]string{
 	"go.mod":           "module example.com/m\n",
@@ -90,7 +83,7 @@ var library = map[string]string{
 // T9, T11: a renaming changes what means the declaration and nothing else, its diff is taken by
 // git and patch, and nothing is written by quarry.
 func TestRenameSymbol(t *testing.T) {
-	needGit(t)
+	systest.NeedProgram(t, "git")
 	for _, c := range []struct {
 		id, to  string
 		files   string // of the answer
@@ -224,7 +217,7 @@ func TestFoldersAndPublicNamesByLanguage(t *testing.T) {
 
 // A path may have spaces and colons: the lines that name what is gone stand in such a file too.
 func TestImpactInFilesWithSpacesInTheirNames(t *testing.T) {
-	needGit(t)
+	systest.NeedProgram(t, "git")
 	odd := "tools/a b: c.go"
 	dir := folderWith(t, map[string]string{"lib/lib.go": "package lib\n\nfunc Shut() {}\n", odd: "package tools\n\nfunc close() { lib.Shut() }\n"})
 	git(t, dir, "init", "-q")
@@ -289,7 +282,7 @@ func TestImpactOfASymbol(t *testing.T) {
 }
 
 func TestImpactOfTheWorkingTree(t *testing.T) {
-	needGit(t)
+	systest.NeedProgram(t, "git")
 	dir := folderWith(t, library)
 	git(t, dir, "init", "-q")
 	git(t, dir, "add", "-A")

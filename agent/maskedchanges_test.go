@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"quarry/index/systest"
 )
 
 // What an agent proposes where no editor applies it is a diff for git: it writes no mask, and
 // one that git does not take is said to be one.
 func TestAgentsWriteNoMasks(t *testing.T) {
-	needGit(t)
+	systest.NeedProgram(t, "git")
 	const one, two = "ghp_q7Zp2LxV9sKd4TnB8wRf3MhY6cGj1EuA5oQi", "ghp_r8Aq3MyW0tLe5UoC9xSg4NiZ7dHk2FvB6pRj"
 	const mask = "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 	text := "package a\n\nfunc one() {\n\tprod(\"" + one + "\")\n\tdev(\"" + two + "\")\n}\n\nfunc far() {\n\ta()\n\tb()\n\tc()\n\td()\n\te()\n}\n"

@@ -22,9 +22,7 @@ import (
 // repository is a new one with files committed.
 func repository(t *testing.T, files map[string]string) string {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed: nothing to compare with")
-	}
+	systest.NeedProgram(t, "git")
 	dir := t.TempDir()
 	run(t, dir, "init", "-q")
 	for name, text := range files {

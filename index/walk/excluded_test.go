@@ -72,7 +72,7 @@ func TestExcludedLinks(t *testing.T) {
 		"root/nowhere.go": "gone.go", "root/loop.go": "loop.go", "root/alias.go": "main.go", "root/again": ".", "here": "root",
 	} {
 		if err := os.Symlink(to, filepath.Join(top, filepath.FromSlash(link))); err != nil {
-			t.Skipf("this system makes no links: %v", err)
+			t.Fatal(err)
 		}
 	}
 	for _, at := range []string{dir, filepath.Join(top, "here")} {

@@ -9,15 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/index/systest"
 	"quarry/index/walk"
 )
 
 // Files that are larger than the index takes, now or in the last commit, are not compared, and
 // said; nor does anything go on for who no longer asks.
 func TestChangesPassOverLargeFiles(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed: nothing to compare with")
-	}
+	systest.NeedProgram(t, "git")
 	dir := t.TempDir()
 	git := func(args ...string) {
 		t.Helper()

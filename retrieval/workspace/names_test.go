@@ -17,7 +17,7 @@ import (
 func link(t *testing.T, target, name string) {
 	t.Helper()
 	if err := os.Symlink(target, name); err != nil {
-		t.Skipf("this system makes no links: %v", err)
+		t.Fatal(err)
 	}
 }
 

@@ -73,6 +73,7 @@ func TestFollowingReadsNoTwoDatabases(t *testing.T) {
 		t.Skip("no database that another process reads is removed here: it is made anew in its place (TestRebuildBesideAReader)")
 	}
 	writer, reader, clock, _ := writerAndReader(t)
+	defer shut(t, writer)
 	before := reader.Store()
 	writer.Rebuild()
 	settle(t, writer)

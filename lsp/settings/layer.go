@@ -441,8 +441,11 @@ func setList(field reflect.Value, tag reflect.StructTag, list []string) error {
 	if tag.Get("glob") != "" {
 		list = slices.DeleteFunc(list, func(text string) bool {
 			_, bad := glob.Compile(text)
-			if bad != nil {
+			switch {
+			case bad != nil:
 				err = fmt.Errorf("%q is not a glob: %w", text, bad)
+			case strings.HasPrefix(text, "!"): // which re-includes in a .gitignore, whose order this list does not have
+				err = fmt.Errorf("%q covers only names that begin with an exclamation mark, and re-includes nothing; write %q if you mean such a name", text, `\`+text)
 			}
 			return bad != nil
 		})

@@ -176,6 +176,21 @@ func TestEditorMayNotWidenTheIndex(t *testing.T) {
 	}
 }
 
+// An exclamation mark re-includes in a .gitignore and is a letter in a list of globs: the entry
+// counts, and who wrote it is told.
+func TestGlobsReIncludeNothing(t *testing.T) {
+	for _, key := range []string{"completion.disabledPaths", "index.exclude"} {
+		s := Default()
+		problems := s.Apply(UserFile, []byte(`{"`+key+`": ["out", "!out/kept", "\\!name"]}`))
+		if len(problems) != 1 || problems[0].Key != key || !strings.Contains(problems[0].Reason, `"!out/kept" covers only`) || !strings.Contains(problems[0].Reason, `write "\\!out/kept"`) {
+			t.Errorf("%s: %v", key, problems)
+		}
+		if list := append(s.Completion.DisabledPaths, s.Index.Exclude...); len(list) != 3 || !slices.Contains(list, "!out/kept") {
+			t.Errorf("%s is %q", key, list)
+		}
+	}
+}
+
 // What the user's file or its profile forbids, no layer of the editor allows, but it may forbid
 // more, and take that back; what the environment says wins over both.
 func TestEditorMayNotAllowWhatTheUserForbids(t *testing.T) {

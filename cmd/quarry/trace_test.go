@@ -41,6 +41,7 @@ func TestTrace(t *testing.T) {
 		keep, trace string
 		want        bool
 	}{{"true", "true", true}, {"true", "false", false}, {"false", "true", false}} {
+		began := time.Now().Format(time.DateOnly)
 		root, state := tracedFolder(t)
 		t.Setenv("QUARRY_STATS_KEEP", c.keep)
 		t.Setenv("QUARRY_STATS_TRACE", c.trace)
@@ -76,6 +77,9 @@ func TestTrace(t *testing.T) {
 			t.Fatal(err)
 		}
 		today := time.Now().Format(time.DateOnly)
+		if today != began {
+			continue // at midnight, and the trace is of two days
+		}
 		want := `{"from":"` + today + `","to":"` + today + `","searches":[` +
 			`{"by":"agent","form":"exact","answers":1,"empty":0,"opened":0,"first":{},"mrr":0,"mrr_shown":0},` +
 			`{"by":"agent","form":"words","answers":1,"empty":0,"opened":1,"first":{"3":1},"mrr":0.3333333333333333,"mrr_shown":0.3333333333333333},` +

@@ -28,7 +28,32 @@ var localFile = regexp.MustCompile(`"(?:uri|rootUri|oldUri|newUri)"\s*:\s*"` + l
 
 // Spellings are a client's own URIs of the documents it has open, where they differ from
 // the canonical ones: edits must name a document as the client does.
-type Spellings struct{ own sync.Map } // the client's uri.URI by the canonical one
+type Spellings struct {
+	mu  sync.Mutex
+	own map[uri.URI]spelling // by the canonical URI
+}
+
+// A spelling is how the client writes a URI. A document that is closed and opened again at once
+// is opened for WithoutHost, which sees messages as they are read, before Forget hears that it is
+// closed: so the openings are counted.
+type spelling struct {
+	own   uri.URI
+	opens int
+}
+
+// open notes how a document is spelled that is opened; again: also if that is known.
+func (s *Spellings) open(u, own uri.URI, again bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := s.own[u]
+	if known.opens > 0 && !again {
+		return
+	}
+	if s.own == nil {
+		s.own = map[uri.URI]spelling{}
+	}
+	s.own[u] = spelling{own, known.opens + 1}
+}
 
 // WithoutHost takes the host out of a message's URIs. Edits will name a
 // document that is opened as the client does.
@@ -41,7 +66,7 @@ func (s *Spellings) WithoutHost(body []byte) []byte {
 		at := bytes.Index(property, []byte(localhost))
 		own := string(property[at : len(property)-1])
 		if u, err := ParseURI(own); err == nil && opens {
-			s.own.Store(u, uri.URI(own))
+			s.open(u, uri.URI(own), true)
 		}
 		return bytes.Replace(property, []byte(localhost), []byte(noHost), 1)
 	})
@@ -58,7 +83,7 @@ func (s *Spellings) Keep(next jsonrpc2.Handler) jsonrpc2.Handler {
 		var p struct{ TextDocument struct{ URI string } }
 		if json.Unmarshal(req.Params(), &p) == nil { // else next says what is wrong
 			if u, err := ParseURI(p.TextDocument.URI); err == nil && string(u) != p.TextDocument.URI {
-				s.own.LoadOrStore(u, uri.URI(p.TextDocument.URI)) // not over what WithoutHost has seen of it
+				s.open(u, uri.URI(p.TextDocument.URI), false) // not over what WithoutHost has seen of it
 			}
 		}
 		return next(ctx, req)
@@ -67,14 +92,25 @@ func (s *Spellings) Keep(next jsonrpc2.Handler) jsonrpc2.Handler {
 
 // Spelled is the URI of an open document as the client writes it.
 func (s *Spellings) Spelled(u uri.URI) uri.URI {
-	if own, ok := s.own.Load(u); ok {
-		return own.(uri.URI)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known := s.own[u]; known.opens > 0 {
+		return known.own
 	}
 	return u
 }
 
 // Forget drops the spelling of a closed document.
-func (s *Spellings) Forget(u uri.URI) { s.own.Delete(u) }
+func (s *Spellings) Forget(u uri.URI) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := s.own[u]
+	if known.opens--; known.opens > 0 {
+		s.own[u] = known
+	} else {
+		delete(s.own, u)
+	}
+}
 
 // ParseURI is uri.Parse with the host taken out.
 func ParseURI(raw string) (uri.URI, error) {

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"quarry/lsp/wire"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -23,7 +22,7 @@ var update = flag.Bool("update", false, "rewrite the generated documents")
 // docs/protocol.schema.json is what the code serves, and docs/protocol.md names
 // every method and command.
 func TestProtocolDocumentsAreCurrent(t *testing.T) {
-	server := newServer(t.Context(), nil, nil, &wire.Spellings{}, Options{Log: slog.New(slog.DiscardHandler)})
+	server := newServer(t.Context(), nil, nil, Options{Log: slog.New(slog.DiscardHandler)})
 	served := slices.Sorted(maps.Keys(server.methods))
 	schemas := map[string]map[string]*jsonschema.Schema{}
 	for method, m := range server.methods {

@@ -147,7 +147,7 @@ type Server struct {
 
 	guard     wire.Guard
 	docs      *document.Set
-	spellings *wire.Spellings
+	spellings wire.Spellings
 	inline    wire.Newest    // requests for ghost text, by document
 	checks    wire.Newest    // syntax checks, by document
 	notified  sync.Map       // keys of messages already shown
@@ -177,11 +177,10 @@ type Server struct {
 func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) int {
 	base, cancel := context.WithCancel(ctx)
 	defer cancel()
-	spellings := &wire.Spellings{}
 	st := wire.NewStream(rwc, wire.Options{
-		Log: opts.Log, Token: opts.Token, Strict: opts.Strict, FirstMessage: opts.FirstMessage, Ended: cancel, Rewrite: spellings.WithoutHost,
+		Log: opts.Log, Token: opts.Token, Strict: opts.Strict, FirstMessage: opts.FirstMessage, Ended: cancel, Rewrite: wire.WithoutHost,
 	})
-	s := newServer(base, cancel, jsonrpc2.NewConn(st, jsonrpc2.WithCodec(wire.Codec{})), spellings, opts)
+	s := newServer(base, cancel, jsonrpc2.NewConn(st, jsonrpc2.WithCodec(wire.Codec{})), opts)
 	s.conn.Go(base, s.guard.Around(s.custom(s.spellings.Keep(protocol.ServerHandler(s, nil)))))
 
 	select {
@@ -222,24 +221,23 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) int {
 }
 
 // newServer makes a server that speaks over conn; nothing runs yet.
-func newServer(base context.Context, cancel context.CancelFunc, conn jsonrpc2.Conn, spellings *wire.Spellings, opts Options) *Server {
+func newServer(base context.Context, cancel context.CancelFunc, conn jsonrpc2.Conn, opts Options) *Server {
 	if opts.Clock == nil {
 		opts.Clock = assist.RealClock{}
 	}
 	s := &Server{
-		opts:      opts,
-		log:       opts.Log,
-		base:      base,
-		cancel:    cancel,
-		conn:      conn,
-		client:    wire.VisibleClient{Client: protocol.ClientDispatcher(conn)},
-		spellings: spellings,
-		exit:      make(chan struct{}),
-		noteDue:   make(chan struct{}, 1),
-		gone:      make(chan struct{}),
-		docs:      document.NewSet(),
-		encoding:  text.UTF16,
-		settings:  settings.Default(),
+		opts:     opts,
+		log:      opts.Log,
+		base:     base,
+		cancel:   cancel,
+		conn:     conn,
+		client:   wire.VisibleClient{Client: protocol.ClientDispatcher(conn)},
+		exit:     make(chan struct{}),
+		noteDue:  make(chan struct{}, 1),
+		gone:     make(chan struct{}),
+		docs:     document.NewSet(),
+		encoding: text.UTF16,
+		settings: settings.Default(),
 	}
 	s.staging = agent.NewStaging(func() string {
 		_, roots := s.current()

@@ -26,51 +26,28 @@ const (
 // text are escaped, so nothing in one matches.
 var localFile = regexp.MustCompile(`"(?:uri|rootUri|oldUri|newUri)"\s*:\s*"` + localhost + `[^"]*"`)
 
-// Spellings are a client's own URIs of the documents it has open, where they differ from
-// the canonical ones: edits must name a document as the client does.
-type Spellings struct {
-	mu  sync.Mutex
-	own map[uri.URI]spelling // by the canonical URI
-}
+// hosted says of a document that is opened that its URI named the host. It is in the message, and not
+// noted beside it, because Keep sees messages in the order in which they are handled; a batch is read whole.
+const hosted = `,"quarryHosted":true`
 
-// A spelling is how the client writes a URI. A document that is closed and opened again at once
-// is opened for WithoutHost, which sees messages as they are read, before Forget hears that it is
-// closed: so the openings are counted.
-type spelling struct {
-	own   uri.URI
-	opens int
-}
-
-// open notes how a document is spelled that is opened; again: also if that is known.
-func (s *Spellings) open(u, own uri.URI, again bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	known := s.own[u]
-	if known.opens > 0 && !again {
-		return
-	}
-	if s.own == nil {
-		s.own = map[uri.URI]spelling{}
-	}
-	s.own[u] = spelling{own, known.opens + 1}
-}
-
-// WithoutHost takes the host out of a message's URIs. Edits will name a
-// document that is opened as the client does.
-func (s *Spellings) WithoutHost(body []byte) []byte {
+// WithoutHost takes the host out of a message's URIs, and leaves word of it for Keep.
+func WithoutHost(body []byte) []byte {
 	if !bytes.Contains(body, []byte(localhost)) {
 		return body
 	}
 	opens := bytes.Contains(body, []byte(`"textDocument/didOpen"`))
 	return localFile.ReplaceAllFunc(body, func(property []byte) []byte {
-		at := bytes.Index(property, []byte(localhost))
-		own := string(property[at : len(property)-1])
-		if u, err := ParseURI(own); err == nil && opens {
-			s.open(u, uri.URI(own), true)
+		property = bytes.Replace(property, []byte(localhost), []byte(noHost), 1)
+		if opens {
+			property = append(property, hosted...)
 		}
-		return bytes.Replace(property, []byte(localhost), []byte(noHost), 1)
+		return property
 	})
 }
+
+// Spellings are a client's own URIs of the documents it has open, where they differ from
+// the canonical ones: edits must name a document as the client does.
+type Spellings struct{ own sync.Map } // the client's uri.URI by the canonical one
 
 // Keep remembers how the client spells the URI of a document it opens:
 // decoding makes URIs canonical, and an edit must name a document as the client
@@ -80,10 +57,23 @@ func (s *Spellings) Keep(next jsonrpc2.Handler) jsonrpc2.Handler {
 		if req.Method() != protocol.MethodTextDocumentDidOpen {
 			return next(ctx, req)
 		}
-		var p struct{ TextDocument struct{ URI string } }
+		var p struct {
+			TextDocument struct {
+				URI    string
+				Hosted bool `json:"quarryHosted"` // see hosted
+			}
+		}
 		if json.Unmarshal(req.Params(), &p) == nil { // else next says what is wrong
-			if u, err := ParseURI(p.TextDocument.URI); err == nil && string(u) != p.TextDocument.URI {
-				s.open(u, uri.URI(p.TextDocument.URI), false) // not over what WithoutHost has seen of it
+			own := p.TextDocument.URI
+			if u, err := ParseURI(own); err == nil {
+				if p.TextDocument.Hosted {
+					own = localhost + strings.TrimPrefix(own, noHost)
+				}
+				if own != string(u) {
+					s.own.Store(u, uri.URI(own))
+				} else { // it may be open already, and spelled otherwise
+					s.Forget(u)
+				}
 			}
 		}
 		return next(ctx, req)
@@ -92,25 +82,14 @@ func (s *Spellings) Keep(next jsonrpc2.Handler) jsonrpc2.Handler {
 
 // Spelled is the URI of an open document as the client writes it.
 func (s *Spellings) Spelled(u uri.URI) uri.URI {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if known := s.own[u]; known.opens > 0 {
-		return known.own
+	if own, ok := s.own.Load(u); ok {
+		return own.(uri.URI)
 	}
 	return u
 }
 
 // Forget drops the spelling of a closed document.
-func (s *Spellings) Forget(u uri.URI) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	known := s.own[u]
-	if known.opens--; known.opens > 0 {
-		s.own[u] = known
-	} else {
-		delete(s.own, u)
-	}
-}
+func (s *Spellings) Forget(u uri.URI) { s.own.Delete(u) }
 
 // ParseURI is uri.Parse with the host taken out.
 func ParseURI(raw string) (uri.URI, error) {

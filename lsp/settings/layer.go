@@ -32,7 +32,7 @@ const (
 	CommandLine
 )
 
-// Problem is a key or value that was not taken.
+// Problem is a key or value that was not taken, or not for what it may be meant.
 type Problem struct {
 	// Key is the dotted key as the user wrote it, or "" when the whole layer
 	// could not be read.
@@ -444,8 +444,8 @@ func setList(field reflect.Value, tag reflect.StructTag, list []string) error {
 			switch {
 			case bad != nil:
 				err = fmt.Errorf("%q is not a glob: %w", text, bad)
-			case strings.HasPrefix(text, "!"): // which re-includes in a .gitignore, whose order this list does not have
-				err = fmt.Errorf("%q covers only names that begin with an exclamation mark, and re-includes nothing; write %q if you mean such a name", text, `\`+text)
+			case err == nil && strings.HasPrefix(text, "!"): // which re-includes in a .gitignore, whose order this list does not have
+				err = fmt.Errorf("%q re-includes nothing: remove it, or write %q for names that begin with an exclamation mark", text, `\`+text)
 			}
 			return bad != nil
 		})

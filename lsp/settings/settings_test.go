@@ -177,16 +177,21 @@ func TestEditorMayNotWidenTheIndex(t *testing.T) {
 }
 
 // An exclamation mark re-includes in a .gitignore and is a letter in a list of globs: the entry
-// counts, and who wrote it is told.
+// counts, and who wrote it is told, unless another entry is no glob at all.
 func TestGlobsReIncludeNothing(t *testing.T) {
 	for _, key := range []string{"completion.disabledPaths", "index.exclude"} {
 		s := Default()
 		problems := s.Apply(UserFile, []byte(`{"`+key+`": ["out", "!out/kept", "\\!name"]}`))
-		if len(problems) != 1 || problems[0].Key != key || !strings.Contains(problems[0].Reason, `"!out/kept" covers only`) || !strings.Contains(problems[0].Reason, `write "\\!out/kept"`) {
+		if len(problems) != 1 || problems[0].Key != key || !strings.Contains(problems[0].Reason, `"!out/kept" re-includes nothing`) || !strings.Contains(problems[0].Reason, `write "\\!out/kept"`) {
 			t.Errorf("%s: %v", key, problems)
 		}
 		if list := append(s.Completion.DisabledPaths, s.Index.Exclude...); len(list) != 3 || !slices.Contains(list, "!out/kept") {
 			t.Errorf("%s is %q", key, list)
+		}
+		for _, list := range []string{`["[", "!kept"]`, `["!kept", "["]`} {
+			if problems := s.Apply(UserFile, []byte(`{"`+key+`": `+list+`}`)); len(problems) != 1 || !strings.Contains(problems[0].Reason, `"[" is not a glob`) {
+				t.Errorf("%s, %s: %v", key, list, problems)
+			}
 		}
 	}
 }

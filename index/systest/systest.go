@@ -1,5 +1,5 @@
-// Package systest skips tests where the system lacks what they try. CI lacks no program and, but
-// on Windows, no links: there such a test fails, so that none is left out unseen.
+// Package systest skips tests where the system lacks what they try. CI lacks no program and no
+// links, but on Windows: there such a test fails, so that none is left out unseen.
 package systest
 
 import (

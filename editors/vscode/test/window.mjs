@@ -75,8 +75,8 @@ export async function command(page, name) {
 }
 
 /**
- * What VS Code adds to an editor that it has opened, ghost text among it, it makes when the window is idle, after 5 s at the latest. Of
- * what was typed before nothing is asked for. What is wanted later, with a later limit, runs later.
+ * VS Code makes what it adds to an opened editor, ghost text among it, when the window is idle, after 5 s at the latest. Until then
+ * typing asks for no ghost text. A callback that is requested after VS Code's own, with a later limit, runs after it.
  */
 const whole = (page) => page.evaluate(() => new Promise((done) => { requestIdleCallback(done, { timeout: 6_000 }); }));
 

@@ -30,6 +30,18 @@ func TestGhostTextAtTheEndOfTheWindowIsScrolledIntoView(t *testing.T) {
 	p.waitForSaved(longFile() + "func f() {\n\tone()\n\ttwo()\n\tthree()\n}\n")
 }
 
+// A row of the window is its 'winbar', where there is one.
+func TestGhostTextBelowAWinbar(t *testing.T) {
+	p := openScripted(t, longFile(), body)
+	p.Type(":set winbar=%f\n")
+	p.Type("Go")
+	p.typeForGhost("func f() {", "one()", "two()", "three()", "}")
+	p.Type("\x1b:3split\n")
+	p.Type("S")
+	p.Type("func f() {")
+	p.WaitForText("one() … 3 more lines")
+}
+
 // Diagnostics as virtual lines come below ghost text, which stands where its code will.
 func TestGhostTextAboveDiagnostics(t *testing.T) {
 	p := openScripted(t, longFile()+"func f() \n", body)

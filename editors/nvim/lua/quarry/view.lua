@@ -4,6 +4,11 @@ local api = vim.api
 
 local M = {}
 
+--- The rows of the current window that show text: Neovim's height of a window counts its 'winbar'.
+local function height_of()
+  return vim.fn.getwininfo(api.nvim_get_current_win())[1].height
+end
+
 ---@class quarry.View
 ---@field size string
 ---@field at string which part of the buffer
@@ -13,7 +18,7 @@ local M = {}
 function M.now()
   local v = vim.fn.winsaveview()
   return {
-    size = ('%dx%d'):format(api.nvim_win_get_width(0), api.nvim_win_get_height(0)),
+    size = ('%dx%d'):format(api.nvim_win_get_width(0), height_of()),
     at = ('%d %d %d'):format(v.topline, v.skipcol, v.leftcol),
   }
 end
@@ -50,7 +55,7 @@ end
 ---@param may_scroll boolean
 ---@return integer rows that there are now, negative if the cursor's line goes on below the window
 function M.room_below(wanted, may_scroll)
-  local height, row = api.nvim_win_get_height(0), api.nvim_win_get_cursor(0)[1] - 1
+  local height, row = height_of(), api.nvim_win_get_cursor(0)[1] - 1
   local function left(top) -- rows below the cursor's line if `top`, from 1, is the window's first line
     return height - api.nvim_win_text_height(0, { start_row = top - 1, end_row = row }).all
   end
@@ -114,7 +119,7 @@ end
 ---@param goes_on boolean whether the line goes on behind the text
 ---@return boolean
 function M.ends_in_window(wanted, goes_on)
-  return further_rows(wanted) <= api.nvim_win_get_height(0) - vim.fn.winline() - (goes_on and 1 or 0)
+  return further_rows(wanted) <= height_of() - vim.fn.winline() - (goes_on and 1 or 0)
 end
 
 --- How many cells of the cursor's row are left for a text of `wanted` cells at the cursor. Where lines do not wrap, the

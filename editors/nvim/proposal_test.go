@@ -219,6 +219,17 @@ func TestStopWithNothingUnderWay(t *testing.T) {
 	p.WaitForText("quarry: nothing is under way")
 }
 
+// Where the last line has no room for a message, beside the ruler and the keys that are typed, nothing waits for it.
+func TestMessageWithoutRoom(t *testing.T) {
+	p := openShop(t, fix)
+	p.Type(":set columns=30 laststatus=0\n:11\n:QuarryFix\n")
+	p.waitForChange()
+	p.Type("jga") // which is said not to count
+	p.Press("F5", "q")
+	p.waitForNoChange()
+	p.waitForSaved(editortest.Shop)
+}
+
 // The lines of a range, in the user's own words.
 func TestRefactor(t *testing.T) {
 	p := openShop(t, strings.ReplaceAll(fix, "named", "called"))

@@ -31,12 +31,13 @@ local function show_message(_, params)
   vim.o.messagesopt = prompting
   vim.cmd.redraw() -- takes the long form off the screen
   local line = text:match('^[^\n]*')
-  local room = vim.v.echospace - vim.api.nvim_strwidth(MORE)
-  while vim.api.nvim_strwidth(line) > room do
+  local more = vim.api.nvim_strwidth(MORE) <= vim.v.echospace and MORE or ''
+  local room = vim.v.echospace - vim.api.nvim_strwidth(more)
+  while line ~= '' and vim.api.nvim_strwidth(line) > room do -- there may be no room at all
     line = vim.fn.strcharpart(line, 0, vim.fn.strchars(line) - 1)
   end
   local group = level == vim.log.levels.ERROR and 'ErrorMsg' or level == vim.log.levels.WARN and 'WarningMsg' or 'Normal'
-  vim.api.nvim_echo({ { line .. MORE, group } }, false, {})
+  vim.api.nvim_echo({ { line .. more, group } }, false, {})
 end
 
 --- Show a buffer in a window below the code, which keeps the cursor.

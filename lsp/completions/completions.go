@@ -110,6 +110,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	hasAsked(r.Context())
+	if rewrites(req.Prompt) {
+		fail(w, http.StatusBadRequest, errors.New(`set prompt_format to "qwen": quarry completes at the cursor, and this prompt asks for a region to be rewritten`))
+		return
+	}
 	cursor := CursorContext{Prefix: req.Prompt, Suffix: req.Suffix}
 	if prefix, suffix, ok := completion.SplitPrompt(req.Prompt); ok {
 		cursor = CursorContext{prefix, suffix}
@@ -141,6 +145,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Choices: []choice{{Text: answer.Text, FinishReason: "stop"}},
 		Usage:   usage{answer.PromptTokens, tokens, answer.PromptTokens + tokens},
 	}, req.Stream)
+}
+
+// rewrites is whether a prompt is of Zed's own models, in its formats zeta, zeta2 or zeta2_1. What answers one takes the
+// place of the lines around the cursor, and no text removes them.
+func rewrites(prompt string) bool {
+	return strings.HasPrefix(prompt, "### Instruction:") && strings.Contains(prompt, "<|editable_region_start|>") ||
+		strings.HasPrefix(prompt, "<[fim-suffix]>") && strings.Contains(prompt, "<|user_cursor|>")
 }
 
 // refuse says why a request is not answered. A browser cannot send the token

@@ -68,6 +68,22 @@ func TestZed(t *testing.T) {
 	}
 }
 
+// TestZedsOwnFormats: in these an answer takes the place of a region, so that no answer is right; quarry says what to set.
+func TestZedsOwnFormats(t *testing.T) {
+	for format, prompt := range map[string]string{
+		"zeta":    `### Instruction:\nRewrite.\n\n### User Excerpt:\n\na.go\n<|editable_region_start|>\na<|user_cursor_is_here|>\n<|editable_region_end|>\n\n### Response:\n`,
+		"zeta2":   `<[fim-suffix]>\n}\n<[fim-prefix]><filename>a.go\nfunc a() {\n<<<<<<< CURRENT\n\tb<|user_cursor|>\n=======\n<[fim-middle]>`,
+		"zeta2_1": `<[fim-suffix]>\n}\n<[fim-prefix]><filename>a.go\nfunc a() {\n<|marker_1|>\tb<|user_cursor|>\n<|marker_2|>\n<[fim-middle]>`,
+	} {
+		t.Run(format, func(t *testing.T) {
+			w := ask(echoing(), `{"model":"quarry","prompt":"`+prompt+`","max_tokens":256}`, nil)
+			if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), `quarry: set prompt_format to \"qwen\": `) {
+				t.Errorf("%d %s", w.Code, w.Body)
+			}
+		})
+	}
+}
+
 // TestPrefixAndSuffix: OpenAI's own form, in which minuet and its like ask, as a stream too.
 func TestPrefixAndSuffix(t *testing.T) {
 	w := ask(echoing(), `{"model":"quarry","prompt":"a","suffix":"b","stream":true,"n":1,"temperature":0.2}`, nil)

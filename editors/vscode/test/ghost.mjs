@@ -15,6 +15,11 @@ await session(async (page) => {
   await seeGhost(page, 'return true');
   await picture(page, 'vscode-ghost-text.png');
 
+  await page.keyboard.press('Escape');
+  await page.locator('.ghost-text-decoration, .ghost-text').first().waitFor({ state: 'hidden' });
+  await page.keyboard.press('Alt+\\'); // VS Code itself has no key for it
+  await seeGhost(page, 'return true');
+
   await page.keyboard.type('s.mu.Lock(', { delay: 60 }); // VS Code closes the bracket
   await page.locator('.view-line', { hasText: 's.mu.Lock()' }).nth(1).waitFor();
   await seeGhost(page, 'defer s.mu.Unlock()'); // behind a line that is as good as finished: one statement

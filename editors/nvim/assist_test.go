@@ -120,11 +120,13 @@ func TestAsk(t *testing.T) {
 	p.Type(":QuarryAsk how is the total of items made?\n")
 	p.WaitForText("# how is the total of items made?")
 	p.waitForWindows("shelf.go quarry:/answer.md")
+	p.Type("Go// not saved\x1b")
 	p.Press("C-w", "j")
 	p.Type("/shelf.go:8\n")
 	p.Press("Enter")
-	p.Type(":echo 'line '..line('.')..' of '..expand('%')\n")
-	p.WaitForText("line 8 of shelf.go")
+	p.waitForEcho("line('.')..expand('%')..getline('$')", "8shelf.go// not saved")
+	p.Press("C-o") // to where the user was
+	p.waitForEcho("line('.')", "15")
 	p.Type(":QuarryAsk and /etc/hosts:1 or ../nvim/state:2?\n") // whose words stand in the page's title
 	p.Press("C-w", "j")
 	// The window follows what is written, so the title may be above it.

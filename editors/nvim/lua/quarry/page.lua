@@ -122,7 +122,13 @@ local function jump(client)
       if pages[api.nvim_get_current_buf()] or vim.bo.buftype ~= '' then
         vim.cmd('topleft split')
       end
-      vim.cmd.edit(vim.fn.fnameescape(vim.fn.fnamemodify(name, ':.')))
+      vim.cmd("normal! m'")
+      local bufnr = vim.fn.bufadd(vim.fn.fnamemodify(name, ':.'))
+      vim.bo[bufnr].buflisted = true
+      -- `:edit` reads a file again that is shown already, and refuses to where it was changed.
+      if bufnr ~= api.nvim_get_current_buf() and not pcall(vim.cmd.buffer, bufnr) then -- without 'hidden' a change holds the window
+        vim.cmd('topleft sbuffer ' .. bufnr)
+      end
       api.nvim_win_set_cursor(0, { math.min(tonumber(number), api.nvim_buf_line_count(0)), 0 })
       vim.cmd('normal! zz^')
       return

@@ -214,6 +214,43 @@ func TestCallersOfWhatIsNoFunction(t *testing.T) {
 	}
 }
 
+// A place may be given as answers write it: its lines are read unless the call names others.
+func TestPlacesAreTakenForPaths(t *testing.T) {
+	box := graphed(t, map[string]string{
+		"farm/a.go": "package farm\n\n// Harvest reaps.\nfunc Harvest() {}\n" + strings.Repeat("// line\n", 300),
+		".env":      "KEY=1\n",
+	})
+	for _, c := range []struct {
+		tool string
+		args map[string]any
+		want string
+	}{
+		{"read_file", map[string]any{"path": "farm/a.go:3-4"}, `"path":"farm/a.go","start_line":3,"end_line":4,"total_lines":304,"text":"// Harvest reaps.\nfunc Harvest() {}\n"`},
+		{"read_file", map[string]any{"path": "farm/a.go:4"}, `"start_line":4,"end_line":4`},
+		{"read_file", map[string]any{"path": "farm/a.go:3-4", "start_line": 2, "end_line": 3}, `"start_line":2,"end_line":3`},
+		{"read_file", map[string]any{"path": "farm/a.go:3-4", "start_line": 2}, `"start_line":2,"end_line":201`},
+		{"read_file", map[string]any{"path": "farm/a.go:303-999"}, `"start_line":303,"end_line":304`},
+		{"read_file", map[string]any{"path": "farm/a.go:4-3"}, "end_line 3 is before start_line 4"},
+		{"read_file", map[string]any{"path": "farm/a.go:0-3"}, "there is no file farm/a.go:0-3"},
+		{"read_file", map[string]any{"path": "a.go:3-4"}, "there is no file a.go; perhaps farm/a.go"},
+		{"read_file", map[string]any{"path": ".env:1-1"}, "may not be read"},
+		{"read_file", map[string]any{"path": "../x.go:1-1"}, "is not in the workspace"},
+		{"get_outline", map[string]any{"path": "farm/a.go:3-4"}, "farm/a.go:3-4 function func Harvest()"},
+	} {
+		if e := box.Call(t.Context(), c.tool, arguments(t, c.args)); !strings.Contains(e.String(), c.want) {
+			t.Errorf("%s %v: %s", c.tool, c.args, e)
+		}
+	}
+}
+
+// A folder without files is nothing that failed.
+func TestOverviewOfNothing(t *testing.T) {
+	e := graphed(t, nil).Call(t.Context(), "repo_overview", nil)
+	if e.Error == nil || e.Error.Code != agent.NotFound || !strings.Contains(e.Error.Message, "no file is indexed here") {
+		t.Error(e)
+	}
+}
+
 // A question alone is enough, and so is the name of a file.
 func TestArgumentsThatModelsLeaveOut(t *testing.T) {
 	box := graphed(t, map[string]string{"a.go": "package a\n\n// Harvest reaps.\nfunc Harvest() {}\n" + strings.Repeat("// line\n", 300)})

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -68,7 +67,7 @@ func (b *Toolbox) overview(ctx context.Context, raw json.RawMessage) (reply, err
 		}
 		return reply{}, Failf(InvalidArguments, "%s is a file; get_outline shows what it declares", clip(args.Path, 200))
 	case o.Files == 0:
-		return reply{}, errNoFiles
+		return reply{}, Failf(NotFound, "no file is indexed here; list_files shows what is")
 	}
 	r := overviewReply(o)
 	r.from([]string{"files", "symbols"}, o.Missing)
@@ -77,8 +76,6 @@ func (b *Toolbox) overview(ctx context.Context, raw json.RawMessage) (reply, err
 	}
 	return r, nil
 }
-
-var errNoFiles = errors.New("no file is indexed here; list_files shows what is")
 
 // overviewReply is an overview that can be cut: what matters most of each section comes first,
 // a line of each in turn.

@@ -1,9 +1,12 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"quarry/index/glob"
@@ -15,6 +18,19 @@ import (
 
 // at writes a place.
 func at(name string, start, end int) string { return fmt.Sprintf("%s:%d-%d", name, start, end) }
+
+var placeForm = regexp.MustCompile(`^(.+):([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$`)
+
+// placeIn takes apart what at has written, or a file with one line; start is 0 if name is neither.
+func placeIn(name string) (file string, start, end int) {
+	m := placeForm.FindStringSubmatch(name)
+	if m == nil {
+		return name, 0, 0
+	}
+	start, _ = strconv.Atoi(m[2]) // nine digits always fit
+	end, _ = strconv.Atoi(cmp.Or(m[3], m[2]))
+	return m[1], start, end
+}
 
 type fileText struct {
 	Path       string `json:"path"`
@@ -37,16 +53,20 @@ func (b *Toolbox) readFile(ctx context.Context, raw json.RawMessage) (reply, err
 	if err != nil {
 		return reply{}, err
 	}
+	file, start, end, err := b.locatePlace(ctx, args.Path)
+	if err != nil {
+		return reply{}, err
+	}
 	sized := args.EndLine > 0
-	if !sized {
+	switch {
+	case sized:
+	case start > 0 && args.StartLine == 1: // nobody asked for other lines than the place's
+		args.StartLine, args.EndLine = start, end
+	default:
 		args.EndLine = args.StartLine + readLines - 1
 	}
 	if args.EndLine < args.StartLine {
 		return reply{}, Failf(InvalidArguments, "end_line %d is before start_line %d", args.EndLine, args.StartLine)
-	}
-	file, err := b.locate(ctx, args.Path)
-	if err != nil {
-		return reply{}, err
 	}
 	text, err := b.parts.Workspace.Text(file)
 	if err != nil {
@@ -57,7 +77,7 @@ func (b *Toolbox) readFile(ctx context.Context, raw json.RawMessage) (reply, err
 	if args.StartLine > max(1, len(lines)) {
 		return reply{}, Failf(NotFound, "%s has %d lines; start_line %d is past its end", name, len(lines), args.StartLine)
 	}
-	end := min(args.EndLine, len(lines))
+	end = min(args.EndLine, len(lines))
 	asked := ""
 	if args.StartLine <= end {
 		asked = strings.Join(lines[args.StartLine-1:end], "\n") + "\n"

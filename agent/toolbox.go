@@ -225,18 +225,35 @@ func (b *Toolbox) explain(ctx context.Context, err error) *Failure {
 	return Failf(InternalError, "%v", err)
 }
 
-// locate is Workspace.Locate, which for a file that is not there says which ones
-// have its name.
+// locate is Workspace.Locate, which also takes a place for its file, and for a file that is not
+// there says which ones have its name.
 func (b *Toolbox) locate(ctx context.Context, name string) (string, error) {
+	at, _, _, err := b.locatePlace(ctx, name)
+	return at, err
+}
+
+// locatePlace is locate with the lines of the place, 0 where name is that of a file.
+func (b *Toolbox) locatePlace(ctx context.Context, name string) (file string, start, end int, err error) {
 	at, err := b.parts.Workspace.Locate(ctx, name)
+	if err == nil {
+		return at, 0, 0, nil
+	}
+	// A model gives a place as it stands in an answer. Windows has more errors for such a name
+	// than that it is not there.
+	if of, first, last := placeIn(name); first > 0 {
+		name = of
+		if at, err = b.parts.Workspace.Locate(ctx, name); err == nil {
+			return at, first, last, nil
+		}
+	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return at, err
+		return "", 0, 0, err
 	}
 	message := fmt.Sprintf("there is no file %s", clip(name, 200))
 	if near := b.likeNamed(ctx, name); len(near) > 0 {
-		return "", Failf(NotFound, "%s; perhaps %s", message, strings.Join(near, " or "))
+		return "", 0, 0, Failf(NotFound, "%s; perhaps %s", message, strings.Join(near, " or "))
 	}
-	return "", Failf(NotFound, "%s; find it with list_files", message)
+	return "", 0, 0, Failf(NotFound, "%s; find it with list_files", message)
 }
 
 // likeNamed are a few files with the base name of a path.

@@ -214,6 +214,19 @@ func TestCallersOfWhatIsNoFunction(t *testing.T) {
 	}
 }
 
+// Go's type checker tells apart what shares a name, however much does.
+func TestRenameAmongManyNamesakesInGo(t *testing.T) {
+	files := map[string]string{"go.mod": "module farm\n", "barn/barn.go": "package barn\n\nfunc open() {}\n\nfunc Enter() { open() }\n"}
+	for i := range 45 {
+		files[fmt.Sprintf("p%02d/p.go", i)] = "package p\n\nfunc open() {}\n\nvar _ = open\n"
+	}
+	box, _ := agentOn(t, folderWith(t, files))
+	e := box.Call(t.Context(), "rename_symbol", arguments(t, map[string]any{"symbol_id": "barn/barn.go#open", "new_name": "unlock"}))
+	if e.Error == nil || e.Error.Code != agent.RequiresConfirmation || !strings.Contains(e.String(), `"files":["barn/barn.go"]`) || !strings.Contains(e.String(), "func Enter() { unlock() }") {
+		t.Error(e)
+	}
+}
+
 // A place may be given as answers write it: its lines are read unless the call names others.
 func TestPlacesAreTakenForPaths(t *testing.T) {
 	box := graphed(t, map[string]string{

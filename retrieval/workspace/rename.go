@@ -156,6 +156,9 @@ func (r *renamer) read(ctx context.Context) error {
 	r.own, r.others, r.ownFiles = map[usedIn]float32{}, map[usedIn]float32{}, map[int64]bool{}
 	_, r.rel = innermost(r.folders, r.of.Path)
 	r.language = lang.Of(lang.Detect(r.rel, nil))
+	if r.language.ID == "go" { // its type checker tells namesakes apart, however many there are
+		return nil
+	}
 	hits, err := r.declared(ctx, r.of.Name)
 	if err != nil {
 		return err
@@ -172,7 +175,7 @@ func (r *renamer) read(ctx context.Context) error {
 	for _, s := range named {
 		_, rel := innermost(r.folders, s.Path)
 		beside := s.Container == r.of.Container && r.isBeside(rel)
-		if beside && r.language.ID != "go" && isCallable(s.Kind) && isCallable(r.of.Kind) {
+		if beside && isCallable(s.Kind) && isCallable(r.of.Kind) {
 			return &Unnamed{fmt.Sprintf("%s is declared again at %s:%d; which of them a call means takes a tool that knows the types, such as your language server's rename", r.of.Name, r.w.Name(s.Path), s.Span.StartLine)}
 		}
 		r.twin = r.twin || beside
